@@ -58,7 +58,7 @@ def main() -> None:
         answers = [subprocess.run([example, rule_file, url_file], capture_output=True, text=True, check=True) for _ in range(3)]
         rust = min(float(re.split(" ", answer.stdout)[0]) for answer in answers)
 
-    print(f"{count:,} URLs of {sum(map(len, some)) / len(some):.0f} bytes, {rules.rule_count} edits")
+    print(f"{count:,} URLs of {sum(map(len, some)) / len(some):.0f} bytes, {rules.rule_count} rules")
     print(f"{'Rust loop':<28} {rust:7.1f} ns for each URL")
     for name, number, work in [
         ("Arrow column", count, lambda: normalizer.key_many(column)),

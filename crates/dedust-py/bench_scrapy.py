@@ -110,7 +110,7 @@ def compare(folder: Path, truth: Path, proxy: str, start: str) -> None:
     ours = crawl(proxy, start, ADDONS=addon, DEDUST_RULES=folder / "rules.json", DEDUST_MODE="filter")
 
     achievable = plain.requests - len(plain.titles)
-    print(f"{first.requests:,} requests to learn from; {rules.rule_count} edits in {learning:.1f} s, {learning_cpu:.1f} s of CPU\n")
+    print(f"{first.requests:,} requests to learn from; {rules.rule_count} rules in {learning:.1f} s, {learning_cpu:.1f} s of CPU\n")
     print("| | requests | saved, of what can be | pages | lost | s | CPU s | MB |\n|---|---|---|---|---|---|---|---|")
     for name, found in (("Scrapy", plain), ("duplicate-url-discarder", others), ("dedust", ours)):
         saved = (plain.requests - found.requests) / achievable
@@ -118,7 +118,7 @@ def compare(folder: Path, truth: Path, proxy: str, start: str) -> None:
         figures = f"{found.seconds:.0f} | {found.cpu_seconds:.0f} | {found.memory_bytes / 1e6:.0f}"
         print(f"| {name} | {found.requests:,} | {saved:.1%} | {len(found.titles):,} | {lost} | {figures} |")
     for site in rules.sites:
-        print(f"\n{site}", *(f"- {edit}" for edit in rules.edits(site)), sep="\n")
+        print(f"\n{site}", *(f"- {rule}" for rule in rules.rules(site)), sep="\n")
     if lost := plain.titles - ours.titles:
         raise SystemExit(f"dedust lost {len(lost)} pages: {sorted(lost)[:20]}")
 

@@ -2,7 +2,7 @@
 Any bytes as a file of compiled rules: opening and applying them never panics.
 
 The first byte chooses a file. 0 is one of the input's bytes alone. The others are compiled from rule files that hold every
-operation, every edit, and a mirror; each three bytes of the input say where such a file is changed and to what. Lengths
+operation, every rule, and a mirror; each three bytes of the input say where such a file is changed and to what. Lengths
 and checksums are then made to fit, as the author of a hostile file would.
 */
 
@@ -33,7 +33,7 @@ struct Written {
 static WRITTEN: LazyLock<Vec<Written>> = LazyLock::new(|| {
     let files = [
         include_bytes!("../../crates/dedust/testdata/rules/every-operation.json").as_slice(),
-        include_bytes!("../../crates/dedust/testdata/rules/every-edit.json"),
+        include_bytes!("../../crates/dedust/testdata/rules/every-rule.json"),
         MIRROR,
     ];
     files.map(write).into()

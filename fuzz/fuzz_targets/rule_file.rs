@@ -17,14 +17,14 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(save(&copy), saved, "same rules, same bytes");
     assert_eq!(RuleSet::load(&*saved).expect("as before"), copy);
 
-    let edits = |set: &RuleSet| {
+    let rules = |set: &RuleSet| {
         let of_site = |site: &dedust::rules::SiteRules| -> Vec<_> {
-            let edits = site.edits().iter();
-            edits.map(|edit| (edit.when.clone(), edit.closed, edit.change.clone(), edit.last, edit.fetchable)).collect()
+            let rules = site.rules().iter();
+            rules.map(|rule| (rule.when.clone(), rule.closed, rule.change.clone(), rule.last, rule.fetchable)).collect()
         };
         set.sites().map(|(name, site)| (name.to_owned(), of_site(site))).collect::<Vec<_>>()
     };
-    assert_eq!(edits(&copy), edits(&loaded));
+    assert_eq!(rules(&copy), rules(&loaded));
 
     let normalizer = Normalizer::compile(&loaded);
     for (site, _) in loaded.sites() {

@@ -71,7 +71,7 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<std::ffi::OsString>,
     },
-    /// List, show and decide about the edits of a rule file
+    /// List, show and decide about the rules of a rule file
     Rules(RulesArgs),
     /// Bring rules into a form that opens at once, for any number of sites
     Compile(CompileArgs),
@@ -84,7 +84,7 @@ pub(crate) enum Command {
     /// Put methods side by side: what they save, lose and cost
     #[cfg(feature = "lab")]
     Compare(CompareArgs),
-    /// Say which edits change a URL, what they do and why they are trusted
+    /// Say which rules change a URL, what they do and why they are trusted
     Explain(ExplainArgs),
     /// Fetch pages to confirm or refute rules
     Validate(ValidateArgs),

@@ -119,9 +119,9 @@ fn rules_remedy(error: &LoadRulesError) -> Option<&'static str> {
         }
         LoadRulesError::RepeatedSite { .. } => "keep one of the two in the file",
         LoadRulesError::MalformedSite { .. }
-        | LoadRulesError::MalformedEdit { .. }
+        | LoadRulesError::MalformedRule { .. }
         | LoadRulesError::InvalidSite { .. } => {
-            "correct or remove it in the file (edits are counted from 0), or learn the rules again"
+            "correct or remove it in the file (rules are counted from 0), or learn the rules again"
         }
         _ => return None,
     })

@@ -78,19 +78,19 @@ size       the size is the same: often wrong, so not part of `auto`"#;
 pub(crate) const MODE: &str = "How much proof canonfd asks for before it believes that two ways to write a URL mean the same page
 
 strict    at most 5 % of votes fail, and 2 % where much could be lost, by groups of URLs that had no part in finding the
-          edit and whatever is known of such edits elsewhere
-balanced  at most 5 % fail, by what is known of such edits beforehand and by what the site shows; up to 15 % for edits that are
+          rule and whatever is known of such rules elsewhere
+balanced  at most 5 % fail, by what is known of such rules beforehand and by what the site shows; up to 15 % for rules that are
           known to be right elsewhere or can do little harm
 paper     at most a share of --max-fpr fails, however little was seen, as in the published methods";
 
 /// What `--max-loss` means.
-pub(crate) const MAX_LOSS: &str = "Share of a site's pages, from 0 to 1, that one edit of canonfd may lose
+pub(crate) const MAX_LOSS: &str = "Share of a site's pages, from 0 to 1, that one rule of canonfd may lose
 
-An edit of an unknown family that forgets values, such as dropping a parameter, must be proven well enough that with 95 %
-confidence it loses no more than this share of the site's pages, or two pages on a small site. So an edit that joins many URLs
+A rule of an unknown family that forgets values, such as dropping a parameter, must be proven well enough that with 95 %
+confidence it loses no more than this share of the site's pages, or two pages on a small site. So a rule that joins many URLs
 needs more proof than one that joins few. No more is asked for than that 2 % of the votes fail, and no less than 5 %: that much is
-wrong with the votes of any crawl. Families that are known to be right elsewhere, and edits that only write the same in another way,
-have limits of their own (docs/canonfd.md). Edits that are not proven are kept in the rule file, and are not applied.";
+wrong with the votes of any crawl. Families that are known to be right elsewhere, and rules that only write the same in another way,
+have limits of their own (docs/canonfd.md). Rules that are not proven are kept in the rule file, and are not applied.";
 
 /// What `--prefer` means.
 pub(crate) const PREFER: &str = "The form to write where a site has several: https, http, www or bare; SITE=FORM for one site
@@ -142,7 +142,7 @@ The crawl may hold any number of sites, in any order; each gets its own rules, o
 
 A crawl of any size is read once. What exceeds --memory is put on disk, in the folder RULES.unfinished, together with the rules of sites as they are learned; if the run is interrupted, the same command with --resume goes on from there. Where reading ends early, by Ctrl-C or a connection that breaks, inputs that were read to their ends are not read again, and of the next only the rows that are missing are used; this takes inputs that exceed --memory or come from an object store, since others are read again in no time. Archives are read from the start, and so is everything after a process was killed while it read. Of a site with more than 50,000 URLs a sample is learned from, --sample of its URLs but at least 50,000 and at most --max-sample. URLs that rules may bring together are drawn together, so that duplicates stay in sight, and so do the pages that a wrong rule would confuse.
 
-The report names edits by their places, those that may lose most first. An edit is risky if URLs speak against it and, with 95 % confidence by all votes on it, it may lose more pages than --max-loss allows for one edit, and more than two. With --verbose, it also shows what was considered and refused.
+The report names rules by their places, those that may lose most first. A rule is risky if URLs speak against it and, with 95 % confidence by all votes on it, it may lose more pages than --max-loss allows for one rule, and more than two. With --verbose, it also shows what was considered and refused.
 
 With --format json, one line per site, then one for all:
   {"type":"site","site":"a.example","urls":900,"labelled":900,"pages":300,
@@ -200,8 +200,8 @@ All other formats, and tables with --format text, tsv or json, give one line per
 
 With --format json, one object per line:
   {"type":"url","input":"http://a.example/p?id=1&sid=9",
-   "canonical":"http://a.example/p?id=1","site":"a.example","edits":[0]}
-"key" takes the place of "canonical" with --key; "site" and "edits", counted from 0, are there where edits change the URL or its key, "error" where the line is no URL. A blank line is {"type":"blank"}."#;
+   "canonical":"http://a.example/p?id=1","site":"a.example","rules":[0]}
+"key" takes the place of "canonical" with --key; "site" and "rules", counted from 0, are there where rules change the URL or its key, "error" where the line is no URL. A blank line is {"type":"blank"}."#;
 
 /// After the help of `dedup`.
 pub(crate) const DEDUP: &str = r#"Examples:
@@ -229,8 +229,8 @@ With --format json, one object per new URL, and the figures of --stats as the la
   {"type":"stats","lines":9,"urls":8,"new":5,"bad":1,"other_schemes":0,
    "seen":1205,"recent":5,"runs":2,"disk_bytes":21000,"index_bytes":7800,"merges":1}
 With --shadow, these come before:
-  {"type":"shadow_edit","site":"a.example","index":0,"id":"1bcc19fb",
-   "edit":"`sid` does not matter","left_out":2,
+  {"type":"shadow_rule","site":"a.example","index":0,"id":"1bcc19fb",
+   "rule":"`sid` does not matter","left_out":2,
    "examples":[{"url":..,"duplicate":..}]}
   {"type":"shadow","printed":5,"left_out":2,"kept":0}
 `left_out` counts URLs that were printed and would not have been, `kept` those that were not and would have been. `seen` counts the keys of the set, `recent` those in memory and in logs; `runs` are the sorted files with the others, `merges` those of this run, `index_bytes` the memory they take. With a server, `asked`, `unconfirmed` and `reconnects` are there instead: keys that it was asked for, keys whose answer was lost, and connections that were made again."#;
@@ -294,14 +294,14 @@ pub(crate) const TTL: &str = "How long a new set on a server remembers a page, s
 pub(crate) const PATIENCE: &str = "How long a server of seen pages that does not answer is waited for: when it is connected to first, and each time it goes away. With 0s, a wrong address is told at once; a job that starts with its server, or outlives its restarts, may need 10m [default: 60s; serve: 20s]";
 
 /// What `dedup --shadow` does.
-pub(crate) const SHADOW: &str = "Rules on trial: tell at the end how many of the printed URLs they would have left out too, by site and edit, with some pairs of URLs. What is printed stays the same, and so does the folder of --seen. Only URLs of this run are compared. Takes 20 to 40 bytes of memory for a URL, and 16 MiB for pairs";
+pub(crate) const SHADOW: &str = "Rules on trial: tell at the end how many of the printed URLs they would have left out too, by site and rule, with some pairs of URLs. What is printed stays the same, and so does the folder of --seen. Only URLs of this run are compared. Takes 20 to 40 bytes of memory for a URL, and 16 MiB for pairs";
 
 /// What `learn --keep` does.
-pub(crate) const KEEP: &str = "Keep what people and `validate` said about these earlier rules. Edits that are off stay off, whether they are learned again or not; pinned ones stay applied; verdicts of `validate` stay with edits that say the same. Where a pinned edit and a learned one cannot stand together, the learned one is left out with a warning. Rules are learned with the options of these rules (--method, --evidence, --prefer, ...), unless others are given. May be the file of -o, with --force";
+pub(crate) const KEEP: &str = "Keep what people and `validate` said about these earlier rules. Rules that are off stay off, whether they are learned again or not; pinned ones stay applied; verdicts of `validate` stay with rules that say the same. Where a pinned rule and a learned one cannot stand together, the learned one is left out with a warning. Rules are learned with the options of these rules (--method, --evidence, --prefer, ...), unless others are given. May be the file of -o, with --force";
 
 /// After the help of `rules` and its verbs.
 pub(crate) const RULES: &str = r#"Examples:
-  dedust rules list rules.json                      # every edit, what it saves and risks
+  dedust rules list rules.json                      # every rule, what it saves and risks
   dedust rules list rules.json --sort risk --format json
   dedust rules show rules.json a.example 1bcc
   dedust rules off rules.json a.example 1bcc19fb --why "breaks the search"
@@ -314,19 +314,19 @@ pub(crate) const RULES: &str = r#"Examples:
   dedust rules merge ours.json theirs.json -o rules.json --prefer first
   dedust rules lint rules.json                      # exits with 1 if there are errors
 
-An edit is named by its site and its id: eight hexadecimal digits that depend on what it says alone, so that they are the same when it is learned again. The beginning of an id is enough if no other edit of the site has it.
+A rule is named by its site and its id: eight hexadecimal digits that depend on what it says alone, so that they are the same when it is learned again. The beginning of an id is enough if no other rule of the site has it.
 
-An edit that is off stays in the file and is not applied. A pinned one stays when the rules are learned again with `learn --keep`, even if the new crawl does not prove it, and is applied even if `validate` refuted it. Edits that are added are pinned. Who decided, when and why is in the file. A file is changed as a whole or not at all; edits that cannot stand together are refused.
+A rule that is off stays in the file and is not applied. A pinned one stays when the rules are learned again with `learn --keep`, even if the new crawl does not prove it, and is applied even if `validate` refuted it. Rules that are added are pinned. Who decided, when and why is in the file. A file is changed as a whole or not at all; rules that cannot stand together are refused.
 
-`diff` compares edits by what they say: `-` is in the first file alone, `+` in the second alone, `~` in both with another state; evidence is not compared. With URLs it also prints those that have another key, the first 20 or, with --format json, all. `merge` unites the edits of a site that both files have: an edit that is off in one of them is off, unless it is pinned in the other. Edits that cannot stand together, or hold on different hosts, are named; then nothing is written and the exit code is 1, unless --prefer says which file counts for such a site. `lint` prints every problem with its line, not only the first.
+`diff` compares rules by what they say: `-` is in the first file alone, `+` in the second alone, `~` in both with another state; evidence is not compared. With URLs it also prints those that have another key, the first 20 or, with --format json, all. `merge` unites the rules of a site that both files have: a rule that is off in one of them is off, unless it is pinned in the other. Rules that cannot stand together, or hold on different hosts, are named; then nothing is written and the exit code is 1, unless --prefer says which file counts for such a site. `lint` prints every problem with its line, not only the first.
 
-With --format json, `list` prints one object per edit, then one for all:
-  {"type":"edit","site":"a.example","id":"1bcc19fb","index":0,
-   "edit":"`sid` does not matter","applied":true,"state":"applied",
+With --format json, `list` prints one object per rule, then one for all:
+  {"type":"rule","site":"a.example","id":"1bcc19fb","index":0,
+   "rule":"`sid` does not matter","applied":true,"state":"applied",
    "trust":"proven","fetchable":true,"urls":90,"groups":20,
    "failed_groups":0,"failure_bound":0.1391}
-  {"type":"total","edits":1,"applied":1,"off":0,"pinned":0}
-and `show` one object per edit, in which "edit" is as in the rule file."#;
+  {"type":"total","rules":1,"applied":1,"off":0,"pinned":0}
+and `show` one object per rule, in which "rule" is as in the rule file."#;
 /// After the help of `groups`.
 pub(crate) const GROUPS: &str = r#"Examples:
   dedust groups rules.json crawl.warc.gz
@@ -336,19 +336,19 @@ pub(crate) const GROUPS: &str = r#"Examples:
 
 A group is all distinct URLs of one key. Those that save most bytes come first, then those of most URLs, then those met first. `first` is the URL that was met first, which a crawler would fetch; what a group saves are the others, and their bytes where the crawl has sizes. The canonical URL is that of most URLs of the group; of several that as many have it is the shortest, then the first by its bytes. As text, the first 20 groups are shown with 5 URLs each; with --all, and in the other formats, all of them.
 
-A group is joined by the edits without which its URLs would have several keys. Where any one of several edits is enough, all that changed a URL of the group are named. Edits count from 0; `dedust explain` says more about them.
+A group is joined by the rules without which its URLs would have several keys. Where any one of several rules is enough, all that changed a URL of the group are named. Rules count from 0; `dedust explain` says more about them.
 
 Memory depends on the number of distinct URLs: about 200 bytes for each, of the usual length. A crawl that needs more than --memory is refused.
 
 With --format jsonl, one line per group, then one for all:
   {"type":"group","key":..,"canonical":..,"canonical_urls":1,"urls":3,
    "bytes_saved":8192,"safe_duplicates":0,
-   "edits":[{"site":"a.example","index":0,"id":"1bcc19fb","edit":".."}],
+   "rules":[{"site":"a.example","index":0,"id":"1bcc19fb","rule":".."}],
    "members":[{"url":"..","bytes":4096},..]}
   {"type":"total","urls":..,"keys":..,"groups":..,"duplicates":..,
    "safe_duplicates":..,"bytes":..,"bytes_saved":..,"safe_bytes_saved":..,
    "sizes_unknown":..}
-`safe_duplicates` are URLs that safe normalization alone makes the same as one before them. With --format csv there is one row per URL, with the columns group, urls, url, bytes, first, canonical, key and edits, such as `a.example#0`."#;
+`safe_duplicates` are URLs that safe normalization alone makes the same as one before them. With --format csv there is one row per URL, with the columns group, urls, url, bytes, first, canonical, key and rules, such as `a.example#0`."#;
 
 /// After the help of `report`.
 pub(crate) const REPORT: &str = r#"Examples:
@@ -357,11 +357,11 @@ pub(crate) const REPORT: &str = r#"Examples:
   dedust report rules.json -o report.html               # the rules alone
   dedust report rules.bin crawl.parquet -o report.html  # compiled rules
 
-The page is one file that opens from disk and asks the network for nothing. It says what the rules save and risk, and shows each edit with its evidence, its bound and examples; which duplicates are left, and why; the pattern tree of the site; groups of duplicates; and which parameters matter where. Edits can be switched off in it to see what they save, and URLs can be tried: the normalizer is part of the page.
+The page is one file that opens from disk and asks the network for nothing. It says what the rules save and risk, and shows each rule with its evidence, its bound and examples; which duplicates are left, and why; the pattern tree of the site; groups of duplicates; and which parameters matter where. Rules can be switched off in it to see what they save, and URLs can be tried: the normalizer is part of the page.
 
 Which pages URLs show is decided from the crawl as `dedust learn` does. Without such evidence the page shows what is merged, and not whether that is right. Without a crawl it shows what the rule file says of itself. Of compiled rules no more is known than what they do.
 
-Up to 40 sites are shown in full, the worst first: those with most duplicates left. All others are in the table of sites. Figures hold for all URLs of the crawl; switches and the list of URLs that an edit changes need the URLs in the page, which are left out where they would take more than 2 MB. The page then says which figures are estimates.
+Up to 40 sites are shown in full, the worst first: those with most duplicates left. All others are in the table of sites. Figures hold for all URLs of the crawl; switches and the list of URLs that a rule changes need the URLs in the page, which are left out where they would take more than 2 MB. The page then says which figures are estimates.
 
 For the learning curve, rules are learned from 10, 30, 60 and 100 % of each site's URLs, with the defaults of `dedust learn`, and tried on all of them. --learning-curve ROWS says up to how many rows of the crawl that is done."#;
 
@@ -400,11 +400,11 @@ Every command that applies rules takes either form. Compiled rules need no decod
 The file is never trusted: each block of it has a checksum, and a command refuses a file with a damaged block before it prints anything. A command that runs keeps the rules that it has read, and warns if the file changes. Replace a file that is in use by renaming a new one, as --force does and `mv` on one disk: a command that starts while `cp` overwrites the file refuses it."#;
 
 /// What `--errors` means.
-pub(crate) const ERRORS: &str = "Show pages that are merged wrongly or lost, by the edits that do it
+pub(crate) const ERRORS: &str = "Show pages that are merged wrongly or lost, by the rules that do it
 
 Of the URLs of one key the first is fetched. Each other page among them is merged, wrongly by the labels of the crawl: it is
-shown with the URL that is fetched in its place, with the edits that changed each, and with what the crawl says of both. It is
-lost if each of its URLs is known to show something else than the first of its key. A wrong merge is charged to the last edit
+shown with the URL that is fetched in its place, with the rules that changed each, and with what the crawl says of both. It is
+lost if each of its URLs is known to show something else than the first of its key. A wrong merge is charged to the last rule
 without which the two URLs would have different keys. Needs memory for all URLs of the input and what is known of them.";
 
 /// After the help of `evaluate`.
@@ -435,15 +435,15 @@ With --format json, one line per site, then one each for micro and macro:
    "live":..,"changed":..,"keep_all_f1":..,"url":{"canonical":..,..}}
   {"type":"micro","unlabelled":0,"urls":..,..}
   {"type":"macro","sites":1,"compression":..,..}
-The outer figures are by key, those under "url" by canonical URL. With --errors also one line per edit, each followed by its pairs, and one for all:
-  {"type":"edit_errors","site":..,"index":0,"id":..,"edit":..,
+The outer figures are by key, those under "url" by canonical URL. With --errors also one line per rule, each followed by its pairs, and one for all:
+  {"type":"rule_errors","site":..,"index":0,"id":..,"rule":..,
    "pages_lost":..,"pages_merged":..,"urls_merged":..}
   {"type":"wrong_merge","key":..,"fetched":{"url":..,"canonical":..,
-   "edits":[0],"title":..,..},"merged":{..},"is_lost":true,
+   "rules":[0],"title":..,..},"merged":{..},"is_lost":true,
    "evidence":["the digests differ"]}
   {"type":"errors","pages_lost":..,"pages_merged":..,"urls_merged":..,
    "pages_split":..,"keys_too_many":..}
-"index", "id" and "edit" are left out where safe normalization alone is wrong; "pages_split" are pages that have several keys.
+"index", "id" and "rule" are left out where safe normalization alone is wrong; "pages_split" are pages that have several keys.
 
 With --labels TRUTH no rules are looked at, but which URLs are said to show the same page, by the evidence in LABELLED:
   pair precision  share of the pairs in one cluster that are one page
@@ -461,13 +461,13 @@ pub(crate) const EXPLAIN: &str = r#"Examples:
   dedust explain rules.json three-urls.csv
   head -3 urls.txt | dedust explain rules.json -
 
-In what an edit says, {q.id} is the value of the parameter `id`; of one that writes whole URLs, `~` is the site's domain, <digits> any value of that class, <digits?> one that may be missing, and * a value that does not matter. Edits count from 0.
+In what a rule says, {q.id} is the value of the parameter `id`; of one that writes whole URLs, `~` is the site's domain, <digits> any value of that class, <digits?> one that may be missing, and * a value that does not matter. Rules count from 0.
 
 With --format json, one line per URL:
   {"type":"explanation","input":..,"safe":..,"site":..,"site_rules":..,
-   "edits":[..],"off":[..],"refused":[..],"key":..,"canonical":..}
+   "rules":[..],"off":[..],"refused":[..],"key":..,"canonical":..}
   {"type":"error","input":..,"error":..}
-"edits" are those that change the URL or its key, in order: "index", "id", what the "edit" does in words, whether it is "fetchable", and "evidence" as in the rule file. "off" are those that would, had nobody turned them off, and "refused" those that would, had they been believed; all are left out where there are none."#;
+"rules" are those that change the URL or its key, in order: "index", "id", what the "rule" does in words, whether it is "fetchable", and "evidence" as in the rule file. "off" are those that would, had nobody turned them off, and "refused" those that would, had they been believed; all are left out where there are none."#;
 
 /// After the help of `tree`.
 #[cfg(feature = "lab")]

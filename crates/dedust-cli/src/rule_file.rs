@@ -5,8 +5,8 @@ Opens the rules that a command was given, plain or compiled, with errors that na
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use dedust::errors::{InvalidEdit, InvalidSite, LoadRulesError};
-use dedust::rules::{Edit, SiteRules};
+use dedust::errors::{InvalidRule, InvalidSite, LoadRulesError};
+use dedust::rules::{Rule, SiteRules};
 use dedust::{LeftOutReason, Normalizer, RuleSet};
 use dedust_io::{Compression, FileStamp, OutputFile, WriteError};
 
@@ -202,16 +202,16 @@ pub(crate) fn rewrite(path: &Path, rules: &RuleSet) -> Result<(), WriteError> {
     output.commit()
 }
 
-/// Why a site cannot have some edits, which are named by what they do.
-pub(crate) fn refused_with(site: &str, edits: &[Edit], error: InvalidSite) -> Refusal {
+/// Why a site cannot have some rules, which are named by what they do.
+pub(crate) fn refused_with(site: &str, rules: &[Rule], error: InvalidSite) -> Refusal {
     let indexes = match &error {
-        InvalidSite::Edit { index, source: InvalidEdit::NeverMade { by, .. } } => vec![*by, *index],
-        InvalidSite::Edit { index, .. } => vec![*index],
+        InvalidSite::Rule { index, source: InvalidRule::NeverMade { by, .. } } => vec![*by, *index],
+        InvalidSite::Rule { index, .. } => vec![*index],
         _ => Vec::new(),
     };
-    let named = indexes.into_iter().filter_map(|index| Some((index, edits.get(index)?)));
+    let named = indexes.into_iter().filter_map(|index| Some((index, rules.get(index)?)));
     let named: Vec<String> =
-        named.map(|(index, edit)| format!("edit {index} is {} ({edit})", edit.id())).collect();
+        named.map(|(index, rule)| format!("rule {index} is {} ({rule})", rule.id())).collect();
     let remedy = match named.is_empty() {
         true => "nothing was written".into(),
         false => format!("nothing was written; {}", named.join(", ")),

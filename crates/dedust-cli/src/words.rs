@@ -1,8 +1,8 @@
 /*!
-Edits in words: why they are trusted, or not made. What they do, an edit says itself.
+Rules in words: why they are trusted, or not made. What they do, a rule says itself.
 */
 
-use dedust::rules::{Edit, Evidence, Outcome, RefusedEdit, Trust, Verdict};
+use dedust::rules::{Evidence, Outcome, RefusedRule, Rule, Trust, Verdict};
 
 use crate::number::{count, counted, percent};
 
@@ -17,7 +17,7 @@ pub(crate) fn record(evidence: &Evidence) -> String {
     )
 }
 
-/// What training saw of an edit: `1,682 URLs changed, 2 of 442 held-out groups failed: at most 1.4 % wrong with 95 %
+/// What training saw of a rule: `1,682 URLs changed, 2 of 442 held-out groups failed: at most 1.4 % wrong with 95 %
 /// confidence`; or what was fetched for it, if that proved it.
 pub(crate) fn held_out(evidence: &Evidence) -> String {
     let (list, group, groups) = match evidence.trust {
@@ -33,7 +33,7 @@ pub(crate) fn held_out(evidence: &Evidence) -> String {
     )
 }
 
-/// Why an edit is trusted, one sentence per line.
+/// Why a rule is trusted, one sentence per line.
 pub(crate) fn trust(evidence: &Evidence) -> Vec<String> {
     if *evidence == Evidence::default() {
         return vec!["without evidence: whoever wrote it vouches for it".into()];
@@ -49,10 +49,10 @@ pub(crate) fn trust(evidence: &Evidence) -> Vec<String> {
     sentences
 }
 
-/// What people decided about an edit: `off by anna on 2026-11-16: breaks the search`.
-pub(crate) fn decisions(edit: &Edit) -> Vec<String> {
-    let off = edit.off.as_ref().map(|decision| format!("off{decision}"));
-    let pinned = edit.pinned.as_ref().map(|decision| format!("pinned{decision}"));
+/// What people decided about a rule: `off by anna on 2026-11-16: breaks the search`.
+pub(crate) fn decisions(rule: &Rule) -> Vec<String> {
+    let off = rule.off.as_ref().map(|decision| format!("off{decision}"));
+    let pinned = rule.pinned.as_ref().map(|decision| format!("pinned{decision}"));
     off.into_iter().chain(pinned).collect()
 }
 
@@ -67,9 +67,9 @@ pub(crate) fn verdict(verdict: &Verdict) -> String {
     )
 }
 
-/// Why an edit is not applied, one sentence per line.
-pub(crate) fn refused(refused: &RefusedEdit) -> Vec<String> {
-    let RefusedEdit { reason, votes, against, fetched, .. } = refused;
+/// Why a rule is not applied, one sentence per line.
+pub(crate) fn refused(refused: &RefusedRule) -> Vec<String> {
+    let RefusedRule { reason, votes, against, fetched, .. } = refused;
     let is_refuted = fetched.as_ref().is_some_and(|fetched| fetched.verdict.outcome == Outcome::Refuted);
     let missing = match refused.missing {
         Some(missing) if !is_refuted => format!(", {} more would prove it", count(missing)),

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use dedust_test_server::redis::Redis;
 
-const RULES: &str = r#"{"version": 2, "sites": {"a.example": {"edits": [{"change": [{"drop": "q.sid"}]}]}}}"#;
+const RULES: &str = r#"{"version": 1, "sites": {"a.example": {"rules": [{"change": [{"drop": "q.sid"}]}]}}}"#;
 
 /// A server that is killed when dropped.
 struct Running {

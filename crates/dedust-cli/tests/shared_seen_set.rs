@@ -15,9 +15,9 @@ use std::process::{Command, Stdio};
 use dedust_test_server::redis::Redis;
 
 /// Rules in which `sid` does not matter.
-const RULES: &str = r#"{"version": 2, "method": "by hand", "sites": {"a.example": {"edits": [{"change": [{"drop": "q.sid"}]}]}}}"#;
+const RULES: &str = r#"{"version": 1, "method": "by hand", "sites": {"a.example": {"rules": [{"change": [{"drop": "q.sid"}]}]}}}"#;
 /// Others.
-const OTHER_RULES: &str = r#"{"version": 2, "method": "by hand", "sites": {"a.example": {"edits": [{"change": [{"drop": "q.ref"}]}]}}}"#;
+const OTHER_RULES: &str = r#"{"version": 1, "method": "by hand", "sites": {"a.example": {"rules": [{"change": [{"drop": "q.ref"}]}]}}}"#;
 
 /// What a command ended with, printed and said.
 struct Ran {

@@ -7,7 +7,7 @@ not in its row. Made by a [`Crawl`](crate::Crawl).
 
 use std::collections::BTreeSet;
 
-use dedust::rules::{TokenKey, Value};
+use dedust::rules::{UrlPart, Value};
 
 use crate::evidence::EvidenceKinds;
 use crate::label::{Content, Relation};
@@ -22,7 +22,7 @@ pub struct Corpus {
     /// Pairs of row `i`: `row_pairs[row_ends[i - 1]..row_ends[i]]`.
     pub(crate) row_pairs: Vec<u32>,
     pub(crate) row_ends: Vec<u32>,
-    pub(crate) keys: Vec<TokenKey>,
+    pub(crate) keys: Vec<UrlPart>,
     pub(crate) pair_keys: Vec<u32>,
     pub(crate) pair_values: Vec<u32>,
     pub(crate) values: Vec<Value>,
@@ -159,8 +159,8 @@ impl Corpus {
         self.latest.as_deref()
     }
 
-    /// The keys of the site; a key's number is its rank in the order of [`TokenKey`].
-    pub fn keys(&self) -> &[TokenKey] {
+    /// The keys of the site; a key's number is its rank in the order of [`UrlPart`].
+    pub fn keys(&self) -> &[UrlPart] {
         &self.keys
     }
 

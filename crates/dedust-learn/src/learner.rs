@@ -1,5 +1,5 @@
 /*!
-What a method of learning is: a [`Corpus`] in, edits out.
+What a method of learning is: a [`Corpus`] in, rules out.
 
 Our own is [`CanonFd`](crate::canonfd::CanonFd). Other crates have more of them; all take the same corpus and settings and give rules of one
 form, so that differences between them come from the algorithm alone.
@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use dedust::errors::InvalidSite;
-use dedust::rules::{Edit, Promise, RefusedEdit, SiteRules, SiteSummary};
+use dedust::rules::{Promise, RefusedRule, Rule, SiteRules, SiteSummary};
 use dedust::support::without_never_made;
 
 use crate::corpus::Corpus;
@@ -90,15 +90,15 @@ impl LearnSettings {
 /// What a learner made of a corpus.
 #[derive(Clone, Debug, Default)]
 pub struct Learned {
-    /// The edits in the order in which they are to be made.
-    pub edits: Vec<Edit>,
-    /// The hosts on which the edits hold, without `www`, sorted; empty for all.
+    /// The rules in the order in which they are to be made.
+    pub rules: Vec<Rule>,
+    /// The hosts on which the rules hold, without `www`, sorted; empty for all.
     pub hosts: Vec<Box<str>>,
-    /// Edits that were considered and not believed, those with most votes first.
-    pub refused: Vec<RefusedEdit>,
+    /// Rules that were considered and not believed, those with most votes first.
+    pub refused: Vec<RefusedRule>,
     /// What the rules are expected to lose at most, if the learner says so.
     pub promise: Option<Promise>,
-    /// Forms that people prefer and that are not written, though edits join them and others.
+    /// Forms that people prefer and that are not written, though rules join them and others.
     pub unmet: Vec<UnmetPreference>,
     /// Candidates before any check.
     pub raw_rules: usize,
@@ -107,9 +107,9 @@ pub struct Learned {
 }
 
 impl Learned {
-    /// The rules of a site, without edits that can never be made because earlier ones take away what they ask for.
+    /// The rules of a site, without rules that can never be made because earlier ones take away what they ask for.
     pub fn into_rules(self, summary: SiteSummary) -> Result<SiteRules, InvalidSite> {
-        Ok(SiteRules::new(summary, without_never_made(self.edits))?
+        Ok(SiteRules::new(summary, without_never_made(self.rules))?
             .with_refused(self.refused)
             .with_hosts(self.hosts))
     }

@@ -35,7 +35,7 @@ pub struct LearnOptions {
     pub evidence: EvidenceKinds,
     /// Candidates with a larger share of false pairs are dropped, by learners that have such a limit. Default: 0.05.
     pub max_fpr: f64,
-    /// The share of the pages of a site that one edit of [`CanonFd`] may lose. Default: 0.005.
+    /// The share of the pages of a site that one rule of [`CanonFd`] may lose. Default: 0.005.
     pub max_loss: f64,
     /// Observations of a site to learn from, at most. Default: 100,000.
     pub max_sample: u64,
@@ -321,7 +321,7 @@ mod tests {
                 "options of the rules cannot be read: duplicate field `sample`",
             ),
         ] {
-            let file = format!(r#"{{"version": 2, "options": {json}, "sites": {{}}}}"#);
+            let file = format!(r#"{{"version": 1, "options": {json}, "sites": {{}}}}"#);
             let rules = RuleSet::load(file.as_bytes()).unwrap();
             let error = LearnOptions::of_rules(&rules).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{error}");

@@ -2,30 +2,30 @@
 Well-spread numbers for pairs, whose sum is the form id of a URL.
 */
 
-use dedust::rules::TokenKey;
+use dedust::rules::UrlPart;
 use dedust::support::{RawKey, RawValue, UrlParts};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::hash::key_number;
 
 /// The number of a pair: equal for equal pairs, and not related to that of any other.
-pub fn pair_number(key: &TokenKey, value: Option<&str>) -> u64 {
+pub fn pair_number(key: &UrlPart, value: Option<&str>) -> u64 {
     let (key, occurrence) = raw_key(key);
     raw_pair_number(key, occurrence, value.map(str::as_bytes))
 }
 
 /// A key as a form shows it, with the occurrence of its name.
-pub(crate) fn raw_key(key: &TokenKey) -> (RawKey<'_>, u32) {
+pub(crate) fn raw_key(key: &UrlPart) -> (RawKey<'_>, u32) {
     match key {
-        TokenKey::Scheme => (RawKey::Scheme, 1),
-        TokenKey::Subdomain(index) => (RawKey::Subdomain(*index), 1),
-        TokenKey::Port => (RawKey::Port, 1),
-        TokenKey::PathSegment(index) => (RawKey::PathSegment(*index), 1),
-        TokenKey::TrailingSlash => (RawKey::TrailingSlash, 1),
-        TokenKey::PathParam(name) => (RawKey::PathParam(name.name.as_bytes()), name.occurrence),
-        TokenKey::QuerySeparator => (RawKey::QuerySeparator, 1),
-        TokenKey::QueryParam(name) => (RawKey::QueryParam(name.name.as_bytes()), name.occurrence),
-        TokenKey::Hashbang => (RawKey::Hashbang, 1),
+        UrlPart::Scheme => (RawKey::Scheme, 1),
+        UrlPart::Subdomain(index) => (RawKey::Subdomain(*index), 1),
+        UrlPart::Port => (RawKey::Port, 1),
+        UrlPart::PathSegment(index) => (RawKey::PathSegment(*index), 1),
+        UrlPart::TrailingSlash => (RawKey::TrailingSlash, 1),
+        UrlPart::PathParam(name) => (RawKey::PathParam(name.name.as_bytes()), name.occurrence),
+        UrlPart::QuerySeparator => (RawKey::QuerySeparator, 1),
+        UrlPart::QueryParam(name) => (RawKey::QueryParam(name.name.as_bytes()), name.occurrence),
+        UrlPart::Hashbang => (RawKey::Hashbang, 1),
     }
 }
 
@@ -58,7 +58,7 @@ mod tests {
             for letters in 0..26 * 26 * 26u32 {
                 let letter = |power: u32| char::from(b'A' + (letters / power % 26) as u8);
                 let text: String = [letter(676), letter(26), letter(1)].iter().collect();
-                let number = pair_number(&TokenKey::PathSegment(index), Some(&text));
+                let number = pair_number(&UrlPart::PathSegment(index), Some(&text));
                 assert_eq!(seen.insert(number, (index, text)), None);
             }
         }

@@ -1,7 +1,7 @@
 /*!
 Which form of a URL do people want to see, where a site shows its pages under several?
 
-A preference never says that two URLs are one page. It only chooses which of two forms is written, where an edit was found to join
+A preference never says that two URLs are one page. It only chooses which of two forms is written, where a rule was found to join
 them and the wanted form was seen often enough to be fetched.
 */
 
@@ -80,7 +80,7 @@ pub enum PreferenceError {
     Contradiction(Preference, Preference),
 }
 
-/// A preferred form that an edit does not write though it joins both.
+/// A preferred form that a rule does not write though it joins both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnmetPreference {
     /// What was wanted.
@@ -96,8 +96,8 @@ pub struct UnmetPreference {
 pub enum UnmetReason {
     /// Too few pages were seen in that form.
     SeenTooRarely,
-    /// With the other edits of the site it would bring other URLs together.
-    OtherEdits,
+    /// With the other rules of the site it would bring other URLs together.
+    OtherRules,
 }
 
 impl Form {

@@ -1,5 +1,5 @@
 /*!
-How much proof is asked for before an edit is believed.
+How much proof is asked for before a rule is believed.
 */
 
 use serde::{Deserialize, Serialize};
@@ -11,10 +11,10 @@ use crate::thresholds;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Mode {
-    /// By the groups that are held out alone, and whatever is known of such edits: at most 5 % of votes fail, and no edit
+    /// By the groups that are held out alone, and whatever is known of such rules: at most 5 % of votes fail, and no rule
     /// loses more than its part of the pages.
     Strict,
-    /// At most 5 % of votes fail, by what is known of such edits and all votes, with 95 % confidence; up to 15 % for edits
+    /// At most 5 % of votes fail, by what is known of such rules and all votes, with 95 % confidence; up to 15 % for rules
     /// that are known to be right elsewhere or can do little harm, and more where labels are provably wrong.
     #[default]
     Balanced,
@@ -41,7 +41,7 @@ impl Mode {
 pub struct Proof {
     /// What counts as proof.
     pub mode: Mode,
-    /// The share of the pages of a site that one edit may lose. Default: 0.005.
+    /// The share of the pages of a site that one rule may lose. Default: 0.005.
     pub max_loss: f64,
     /// Whether all hosts of a registrable domain are taken to have one owner, so that what they show is enough to join them.
     /// Otherwise hosts are joined only if they lead to each other. Default: no.

@@ -11,7 +11,7 @@ the rules that are left may lose is said of the whole site.
 use std::cell::OnceCell;
 
 use dedust::errors::InvalidSite;
-use dedust::rules::{Edit, Promise, RefusedEdit, SiteRules, SiteSummary};
+use dedust::rules::{Promise, RefusedRule, Rule, SiteRules, SiteSummary};
 use dedust::support::Interner;
 use dedust::{Normalizer, RuleSet, Scratch};
 use foldhash::HashSet;
@@ -148,7 +148,7 @@ impl Recount {
             let step = of_key.len().div_ceil(thresholds::sample::MAX_OF_KEY);
             let members: Vec<u32> = of_key.iter().step_by(step).map(|&(_, row)| row).collect();
             let Some(leader) = leader(corpus, &members) else { continue };
-            let made = |row: u32| normalizer.explain(corpus.url(row)).map(|explained| explained.edits);
+            let made = |row: u32| normalizer.explain(corpus.url(row)).map(|explained| explained.rules);
             let made_of_leader = made(leader).unwrap_or_default();
             let (mut says_anything, mut lost) = (false, HashSet::default());
             for &row in members.iter().filter(|&&row| row != leader) {
@@ -234,17 +234,17 @@ fn compiled(site: &str, rules: &SiteRules) -> Normalizer {
 }
 
 /// The same without one rule, if the others can stand without it.
-fn compiled_without(site: &str, rules: &SiteRules, index: usize) -> Option<Normalizer> {
-    let mut edits: Vec<Edit> = rules.edits().to_vec();
-    edits.remove(index);
-    Some(compiled(site, &rules.clone().with_edits(edits).ok()?))
+fn compiled_without(site: &str, site_rules: &SiteRules, index: usize) -> Option<Normalizer> {
+    let mut rules: Vec<Rule> = site_rules.rules().to_vec();
+    rules.remove(index);
+    Some(compiled(site, &site_rules.clone().with_rules(rules).ok()?))
 }
 
 /// The same without a rule that failed in so many groups.
-fn without(rules: SiteRules, index: usize, groups: Groups) -> Result<SiteRules, InvalidSite> {
-    let mut edits: Vec<Edit> = rules.edits().to_vec();
-    let Edit { when, change, .. } = edits.remove(index);
-    let refused = RefusedEdit {
+fn without(site_rules: SiteRules, index: usize, groups: Groups) -> Result<SiteRules, InvalidSite> {
+    let mut rules: Vec<Rule> = site_rules.rules().to_vec();
+    let Rule { when, change, .. } = rules.remove(index);
+    let refused = RefusedRule {
         when,
         change,
         reason: Refusal::Fails.reason().into(),
@@ -254,13 +254,13 @@ fn without(rules: SiteRules, index: usize, groups: Groups) -> Result<SiteRules, 
         merged: None,
         fetched: None,
     };
-    let refused = std::iter::once(refused).chain(rules.refused().iter().cloned()).collect();
-    Ok(rules.with_edits(edits)?.with_refused(refused))
+    let refused = std::iter::once(refused).chain(site_rules.refused().iter().cloned()).collect();
+    Ok(site_rules.with_rules(rules)?.with_refused(refused))
 }
 
 #[cfg(test)]
 mod tests {
-    use dedust::rules::{Change, Spot, TokenKey};
+    use dedust::rules::{Change, Spot, UrlPart};
 
     use super::*;
     use crate::{Clues, Crawl, EvidenceKinds, Trainer};
@@ -297,8 +297,8 @@ mod tests {
     }
 
     fn drops(rules: &SiteRules, name: &str) -> bool {
-        let is_it = |change: &Change| matches!(change, Change::Drop(Spot::Key(TokenKey::QueryParam(param))) if &*param.name == name);
-        rules.edits().iter().any(|edit| edit.change.iter().any(is_it))
+        let is_it = |change: &Change| matches!(change, Change::Drop(Spot::Key(UrlPart::QueryParam(param))) if &*param.name == name);
+        rules.rules().iter().any(|rule| rule.change.iter().any(is_it))
     }
 
     #[test]
@@ -320,7 +320,7 @@ mod tests {
         let before = unchecked.rules.clone();
         let (rules, are_all) = unchecked.held_against(&corpus(articles()), 0.1).expect("valid rules");
         assert!(are_all);
-        assert_eq!(rules.edits(), before.edits());
+        assert_eq!(rules.rules(), before.rules());
         let (of_sample, of_site) = (before.summary().promise, rules.summary().promise);
         let (of_sample, of_site) = (of_sample.expect("a promise"), of_site.expect("a promise"));
         assert_eq!(10 * of_sample.pages, of_site.pages);

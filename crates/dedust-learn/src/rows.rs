@@ -5,7 +5,7 @@ URLs to rows of numbers: keys, values and pairs, each numbered when first met.
 use std::ops::ControlFlow;
 
 use dedust::ParsedUrl;
-use dedust::rules::{ParamName, TokenKey, Value};
+use dedust::rules::{ParamName, UrlPart, Value};
 use dedust::support::{Interner, RawKey, Separators, visit_tokens};
 use foldhash::HashMap;
 
@@ -16,7 +16,7 @@ pub(crate) struct RowBuilder {
     names: Interner,
     texts: Interner,
     key_ids: HashMap<(u8, u32, u32), u32>,
-    pub(crate) keys: Vec<TokenKey>,
+    pub(crate) keys: Vec<UrlPart>,
     pair_ids: HashMap<u64, u32>,
     pub(crate) pair_keys: Vec<u32>,
     pub(crate) pair_values: Vec<u32>,
@@ -132,15 +132,15 @@ impl RowBuilder {
         let named =
             |name: &[u8]| Some(ParamName { name: std::str::from_utf8(name).ok()?.into(), occurrence: id.2 });
         let key = match key {
-            RawKey::Scheme => TokenKey::Scheme,
-            RawKey::Subdomain(index) => TokenKey::Subdomain(index),
-            RawKey::Port => TokenKey::Port,
-            RawKey::PathSegment(index) => TokenKey::PathSegment(index),
-            RawKey::TrailingSlash => TokenKey::TrailingSlash,
-            RawKey::PathParam(name) => TokenKey::PathParam(named(name)?),
-            RawKey::QuerySeparator => TokenKey::QuerySeparator,
-            RawKey::QueryParam(name) => TokenKey::QueryParam(named(name)?),
-            RawKey::Hashbang => TokenKey::Hashbang,
+            RawKey::Scheme => UrlPart::Scheme,
+            RawKey::Subdomain(index) => UrlPart::Subdomain(index),
+            RawKey::Port => UrlPart::Port,
+            RawKey::PathSegment(index) => UrlPart::PathSegment(index),
+            RawKey::TrailingSlash => UrlPart::TrailingSlash,
+            RawKey::PathParam(name) => UrlPart::PathParam(named(name)?),
+            RawKey::QuerySeparator => UrlPart::QuerySeparator,
+            RawKey::QueryParam(name) => UrlPart::QueryParam(named(name)?),
+            RawKey::Hashbang => UrlPart::Hashbang,
         };
         let next = self.keys.len() as u32;
         self.keys.push(key);
@@ -155,7 +155,7 @@ impl RowBuilder {
         std::iter::once(Value::Bare).chain(texts).collect()
     }
 
-    /// Renumbers keys in the order of [`TokenKey`], so that comparing numbers compares keys.
+    /// Renumbers keys in the order of [`UrlPart`], so that comparing numbers compares keys.
     pub(crate) fn sort_keys(mut self) -> Self {
         let mut order: Vec<u32> = (0..self.keys.len() as u32).collect();
         order.sort_unstable_by(|&a, &b| self.keys[a as usize].cmp(&self.keys[b as usize]));

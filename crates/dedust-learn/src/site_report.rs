@@ -32,7 +32,7 @@ pub struct SiteReport {
     pub saved_without_rules: usize,
     /// The labelled URLs, scored by their keys.
     pub score: Score,
-    /// Forms that people prefer and that are not written, though edits join them and others.
+    /// Forms that people prefer and that are not written, though rules join them and others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmet: Vec<UnmetPreference>,
 }

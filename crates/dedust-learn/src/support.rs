@@ -9,13 +9,13 @@ use dedust::rules::Value;
 
 use crate::corpus::Corpus;
 
-// For other learners: rows of interned pairs, counts of pairs, evidence of rules, edits in words.
+// For other learners: rows of interned pairs, counts of pairs, evidence of rules, rules in words.
 pub use crate::corpus::{NO_LABEL, UrlList};
-pub use crate::edit_text::edit_text;
 pub use crate::learner::{LearnSettings, Learned, Learner};
 pub use crate::pair_counts::{PairCounter, PairCounts, count_pairs};
 pub use crate::pair_number::pair_number;
 pub use crate::rule_evidence::{is_fetchable, rule_evidence};
+pub use crate::rule_text::rule_text;
 
 // For those that measure, compare and report.
 pub use crate::canonfd::CanonFd;

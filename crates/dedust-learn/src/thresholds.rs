@@ -6,9 +6,9 @@ What differs from site to site, such as how much two fetches of a page differ, i
 where it is used.
 */
 
-/// Which edits are tried.
+/// Which rules are tried.
 pub(crate) mod suggest {
-    /// Rows with a value, or clusters that suggest an edit, before that is tried. Two may agree by chance.
+    /// Rows with a value, or clusters that suggest a rule, before that is tried. Two may agree by chance.
     pub(crate) const MIN_SUPPORT: usize = 3;
     /// Distinct values of a parameter of an unknown name, before it is dropped whatever its value is. With fewer, the values that were
     /// not seen are most.
@@ -17,13 +17,13 @@ pub(crate) mod suggest {
     pub(crate) const MAX_DEFAULTS: usize = 12;
     /// URLs of a cluster that are compared. More of them repeat the same differences.
     pub(crate) const MEMBERS_PER_CLUSTER: usize = 8;
-    /// Clusters that are compared in a round. Those that no edit has joined by then come in the next round.
+    /// Clusters that are compared in a round. Those that no rule has joined by then come in the next round.
     pub(crate) const MAX_CLUSTERS: usize = 4_000;
     /// Parts of URLs that are compared at once, about. Suggestions take memory for each part, so this bounds it.
     pub(crate) const PARTS_AT_ONCE: usize = 4_096;
-    /// Tests and changes of a suggested edit. Nobody could read one with more.
+    /// Tests and changes of a suggested rule. Nobody could read one with more.
     pub(crate) const MAX_DRAFT_SIZE: usize = 64;
-    /// Parameters in which two URLs may differ to suggest an edit, and equal ones that it may depend on. URLs that differ in more have
+    /// Parameters in which two URLs may differ to suggest a rule, and equal ones that it may depend on. URLs that differ in more have
     /// little in common.
     pub(crate) const MAX_PARAMS: usize = 8;
     /// The same for path segments, which are fewer.
@@ -33,7 +33,7 @@ pub(crate) mod suggest {
     /// No value is rare of a key with at most so many: all of them can be tried.
     pub(crate) const MAX_FREQUENT: usize = 4;
 
-    /// Rows with a value before an edit may depend on it. With fewer, the groups that would be left could not prove the edit.
+    /// Rows with a value before a rule may depend on it. With fewer, the groups that would be left could not prove the rule.
     pub(crate) const MIN_CONTEXT_ROWS: usize = 10;
     /// Rows with a segment before it may be replaced by another, as for [`MIN_SUPPORT`].
     pub(crate) const MIN_SEGMENT_ROWS: usize = 3;
@@ -70,7 +70,7 @@ pub(crate) mod suggest {
     pub(crate) const MIN_TRANSLATING_CLUSTERS: usize = 2;
     /// The share of the clusters with a value that must agree on what it stands for.
     pub(crate) const MIN_TRANSLATED: f64 = 0.7;
-    /// Entries of a table of values that stand for others. Fewer are written as single edits.
+    /// Entries of a table of values that stand for others. Fewer are written as single rules.
     pub(crate) const MIN_TRANSLATION_ENTRIES: usize = 3;
     /// Entries of the largest such table, as for [`super::observed::MAX_ENTRIES`].
     pub(crate) const MAX_TRANSLATION_ENTRIES: usize = 1_000;
@@ -83,39 +83,39 @@ pub(crate) mod suggest {
     pub(crate) const MIN_RANDOM_BYTES: usize = 8;
 }
 
-/// In which order edits are tried, and when the search stops.
+/// In which order rules are tried, and when the search stops.
 pub(crate) mod search {
-    /// Rounds of suggestions, each of them on what the edits of the last made of the URLs. It bounds the time.
+    /// Rounds of suggestions, each of them on what the rules of the last made of the URLs. It bounds the time.
     pub(crate) const MAX_ROUNDS: usize = 8;
     /// Suggestions that are tried in a round, those of most clusters first. Others come in the next round.
     pub(crate) const MAX_SUGGESTIONS: usize = 300;
     /// Suggestions that are asked how many labels are wrong. The first tell as much as all.
     pub(crate) const MAX_ASKED_FOR_NOISE: usize = 100;
-    /// Groups that must agree to an edit before it tells how many labels are wrong. Of fewer, the share of failures means little.
+    /// Groups that must agree to a rule before it tells how many labels are wrong. Of fewer, the share of failures means little.
     pub(crate) const MIN_AGREEING_FOR_NOISE: u64 = 30;
-    /// Edits that tell fail at most so many times as often as those that fail less, ...
+    /// Rules that tell fail at most so many times as often as those that fail less, ...
     pub(crate) const NOISE_FACTOR: f64 = 2.0;
-    /// ... and this share more: an edit that fails much more often is wrong itself.
+    /// ... and this share more: a rule that fails much more often is wrong itself.
     pub(crate) const NOISE_MARGIN: f64 = 0.05;
-    /// How much more labels are wrong than the edits that fail least show: the least of several shares is less than their mean.
+    /// How much more labels are wrong than the rules that fail least show: the least of several shares is less than their mean.
     pub(crate) const NOISE_OF_LEAST: f64 = 1.5;
     /// Where pages are known by what they show, at most so many times the labels that are provably wrong are taken to be.
     pub(crate) const WRONG_PER_PROVEN: f64 = 2.0;
-    /// An edit is tried after others if more than one vote in so many is against it: the others may explain these votes.
+    /// A rule is tried after others if more than one vote in so many is against it: the others may explain these votes.
     pub(crate) const DOUBTFUL_ONE_IN: u64 = 20;
-    /// Votes that tell whether a part of an edit fails that is known to fail rarely.
+    /// Votes that tell whether a part of a rule fails that is known to fail rarely.
     pub(crate) const MIN_VOTES_OF_PART: u64 = 10;
-    /// Votes before an edit that most are against is not tried again.
+    /// Votes before a rule that most are against is not tried again.
     pub(crate) const MIN_HOPELESS_VOTES: u64 = 10;
     /// Other values of a key that are asked when one is taken for none. The most frequent tell as much as all.
     pub(crate) const MAX_OTHER_VALUES: usize = 30;
     /// Votes that are enough to know a share: its standard error is below 3 %.
     pub(crate) const ENOUGH_VOTES: u64 = 300;
-    /// Edits whose votes are remembered until the next edit is made. It bounds memory.
+    /// Rules whose votes are remembered until the next rule is made. It bounds memory.
     pub(crate) const MAX_KNOWN_VOTES: usize = 3_000;
-    /// Refused edits that are written of each kind: those with too few votes, and the others. People read them.
+    /// Refused rules that are written of each kind: those with too few votes, and the others. People read them.
     pub(crate) const MAX_REFUSED: usize = 20;
-    /// Groups of an edit that are searched for examples. Three are written.
+    /// Groups of a rule that are searched for examples. Three are written.
     pub(crate) const MAX_EXAMPLES: usize = 1_000;
     /// Duplicates of a URL of which the one is taken that differs least from it.
     pub(crate) const MAX_DUPLICATES_OF_EXAMPLE: usize = 16;
@@ -134,15 +134,15 @@ pub(crate) mod work {
     pub(crate) const AT_ONCE_ONE_IN: u64 = 16;
     /// Tables of observed duplicates may take one part in so many on top, since the search may have used up all.
     pub(crate) const OBSERVED_ONE_IN: u64 = 4;
-    /// The work of an edit, however few rows it concerns.
-    pub(crate) const PER_EDIT: usize = 300;
+    /// The work of a rule, however few rows it concerns.
+    pub(crate) const PER_RULE: usize = 300;
     /// Pairs of a URL up to which they count as few: one among them is found sooner.
     pub(crate) const FEW_PAIRS: usize = 16;
     /// The work of taking apart a URL with few pairs, for each.
     pub(crate) const PER_PAIR_OF_FEW: usize = 4;
     /// The same for a URL with more pairs.
     pub(crate) const PER_PAIR_OF_MANY: usize = 10;
-    /// Pairs that are one unit of work where an edit is tried by arithmetic.
+    /// Pairs that are one unit of work where a rule is tried by arithmetic.
     pub(crate) const PAIRS_PER_UNIT: usize = 8;
     /// The work of joining a row to others.
     pub(crate) const PER_MOVE: u64 = 8;
@@ -154,9 +154,9 @@ pub(crate) mod work {
     pub(crate) const MARKED_ONE_IN: usize = 64;
 }
 
-/// What the groups that an edit joins say of it.
+/// What the groups that a rule joins say of it.
 pub(crate) mod vote {
-    /// Votes of one group for an edit: a page with a thousand URLs must not outvote a site.
+    /// Votes of one group for a rule: a page with a thousand URLs must not outvote a site.
     pub(crate) const MAX_OF_GROUP: u64 = 4;
     /// Groups that a label must contradict, and more often than not, before it is not heard. A label of two pages contradicts by
     /// chance.
@@ -165,17 +165,17 @@ pub(crate) mod vote {
     pub(crate) const MAX_ROWS_OF_LABEL: usize = 64;
     /// For each label that is provably wrong, so many others are likely to be: pages with a label of their own that should share one.
     pub(crate) const LIKELY_WRONG: f64 = 0.6;
-    /// Labels of a group from which on, if most of its votes differ, no label counts as wrong: it is the edit that is wrong.
+    /// Labels of a group from which on, if most of its votes differ, no label counts as wrong: it is the rule that is wrong.
     pub(crate) const MIN_INCOHERENT_LABELS: usize = 4;
-    /// Labels against an edit in one group that may be wrong. More are not wrong together.
+    /// Labels against a rule in one group that may be wrong. More are not wrong together.
     pub(crate) const MAX_LOOSE_LABELS: u64 = 2;
-    /// So many groups of [`HELD_OUT_OF`] have no part in choosing edits. The others must be enough to choose by.
+    /// So many groups of [`HELD_OUT_OF`] have no part in choosing rules. The others must be enough to choose by.
     pub(crate) const HELD_OUT: u64 = 2;
     /// See [`HELD_OUT`].
     pub(crate) const HELD_OUT_OF: u64 = 5;
 }
 
-/// When an edit is believed.
+/// When a rule is believed.
 pub(crate) mod proof {
     /// One minus the confidence of a stated failure bound, by convention.
     pub(crate) const DOUBT_OF_BOUND: f64 = 0.05;
@@ -183,53 +183,53 @@ pub(crate) mod proof {
     pub(crate) const NORMAL_95: f64 = 1.645;
     /// The share of false pairs up to which learners with such a limit believe a rule, unless the user says otherwise.
     pub(crate) const MAX_FALSE_PAIR_RATE: f64 = 0.05;
-    /// The share of the pages of a site that one edit may lose, unless the user says otherwise.
+    /// The share of the pages of a site that one rule may lose, unless the user says otherwise.
     pub(crate) const MAX_LOSS: f64 = 0.005;
-    /// The share of votes that may be against an edit: about what wrong labels come to.
+    /// The share of votes that may be against a rule: about what wrong labels come to.
     pub(crate) const LIMIT: f64 = 0.05;
-    /// The same for edits that forget values and join many URLs, at least: on any site some labels are wrong.
+    /// The same for rules that forget values and join many URLs, at least: on any site some labels are wrong.
     pub(crate) const LEAST_LIMIT: f64 = 0.02;
-    /// Pages that such an edit may lose on any site. With less, nothing could be proven on a small one.
+    /// Pages that such a rule may lose on any site. With less, nothing could be proven on a small one.
     pub(crate) const LEAST_LOSS: f64 = 2.0;
-    /// The limit for edits of a known family, where wrong ones fail nearly always and right ones as often as labels are wrong, and for
-    /// edits that can do little harm.
+    /// The limit for rules of a known family, where wrong ones fail nearly always and right ones as often as labels are wrong, and for
+    /// rules that can do little harm.
     pub(crate) const TRUSTED_LIMIT: f64 = 0.1;
-    /// The limit for edits with many votes that lose next to nothing where they fail: pages that changed between two fetches.
+    /// The limit for rules with many votes that lose next to nothing where they fail: pages that changed between two fetches.
     pub(crate) const CHEAP_LIMIT: f64 = 0.15;
     /// Votes from which on that can be told.
     pub(crate) const MIN_CHEAP_VOTES: u64 = 100;
     /// Next to nothing, as a share of the URLs of a site.
     pub(crate) const CHEAP_SHARE: f64 = 0.001;
-    /// The most that is added to the limit for wrong labels. With more, wrong edits could not be told from right ones.
+    /// The most that is added to the limit for wrong labels. With more, wrong rules could not be told from right ones.
     pub(crate) const MAX_NOISE: f64 = 0.15;
     /// For each label that is provably wrong, so many labels are taken to be: others are wrong that nobody can tell.
     pub(crate) const WRONG_PER_PROVEN: f64 = 2.0;
-    /// If a larger share of votes is against an edit, believed or not, they are not all mistaken, ...
+    /// If a larger share of votes is against a rule, believed or not, they are not all mistaken, ...
     pub(crate) const MAX_CONTESTED: f64 = 0.3;
     /// ... unless more labels are wrong everywhere: then this share, ...
     pub(crate) const CONTESTED_MARGIN: f64 = 0.1;
     /// ... and so many times the share of wrong labels.
     pub(crate) const CONTESTED_PER_WRONG: f64 = 1.2;
-    /// Votes from which on an edit can be contested. Of fewer, a share says little.
+    /// Votes from which on a rule can be contested. Of fewer, a share says little.
     pub(crate) const MIN_CONTESTED_VOTES: u64 = 20;
-    /// The chance that an edit which is believed fails more often than its limit, by convention.
+    /// The chance that a rule which is believed fails more often than its limit, by convention.
     pub(crate) const MAX_DOUBT: f64 = 0.05;
     /// Agreeing groups for each page that they show. With more, it is one empty page that is shown for every value of a key.
     pub(crate) const MAX_GROUPS_PER_PAGE: u64 = 4;
-    /// Votes of groups held out for an edit that was chosen for what was seen. One family's good name is no proof of them.
+    /// Votes of groups held out for a rule that was chosen for what was seen. One family's good name is no proof of them.
     pub(crate) const MIN_CHOSEN_VOTES: u64 = 10;
-    /// Missing votes that are stated, at most: nobody fetches more pages for one edit.
+    /// Missing votes that are stated, at most: nobody fetches more pages for one rule.
     pub(crate) const MAX_MISSING: u64 = 2_000;
-    /// Groups that must be seen in the form that an edit writes, before that is taken for a URL to fetch: one may be a stray link.
+    /// Groups that must be seen in the form that a rule writes, before that is taken for a URL to fetch: one may be a stray link.
     pub(crate) const MIN_FETCHABLE: u64 = 3;
     /// The same as a share: one group in so many.
     pub(crate) const FETCHABLE_ONE_IN: u64 = 10;
-    /// Examples that are written for an edit. People read them.
+    /// Examples that are written for a rule. People read them.
     pub(crate) const EXAMPLES: usize = 3;
 }
 
-/// What is known of edits before a site has said anything: the parameters of a Beta distribution of how often they fail, as failing and
-/// holding groups that were seen elsewhere. With 12 holding groups, 26 on the site prove an edit; with 50, none is needed.
+/// What is known of rules before a site has said anything: the parameters of a Beta distribution of how often they fail, as failing and
+/// holding groups that were seen elsewhere. With 12 holding groups, 26 on the site prove a rule; with 50, none is needed.
 pub(crate) mod families {
     /// Of tracking and session parameters: right on nearly all sites.
     pub(crate) const TRACKING: (f64, f64) = (0.5, 50.0);
@@ -245,9 +245,9 @@ pub(crate) mod families {
     pub(crate) const RELEVANT: (f64, f64) = (1.0, 12.0);
     /// The largest correlation of failures within a value that counts: beyond, nothing would be known of the next value.
     pub(crate) const MAX_CORRELATION: f64 = 0.5;
-    /// Pages that must agree, for an edit without a family: an empty page agrees with itself.
+    /// Pages that must agree, for a rule without a family: an empty page agrees with itself.
     pub(crate) const MIN_PAGES: u64 = 5;
-    /// The same where something is known of the edit.
+    /// The same where something is known of the rule.
     pub(crate) const MIN_PAGES_OF_KNOWN: u64 = 2;
     /// The same for referrals, whose names other things have too.
     pub(crate) const MIN_PAGES_OF_REFERRAL: u64 = 3;
@@ -255,19 +255,19 @@ pub(crate) mod families {
     pub(crate) const MIN_PAGES_OF_LOGIN: u64 = 1;
 }
 
-/// Of an edit that fails, what is tried with exceptions and conditions.
+/// Of a rule that fails, what is tried with exceptions and conditions.
 pub(crate) mod refine {
-    /// Agreeing groups of an edit that fails before conditions are looked for. What fewer have in common is chance.
+    /// Agreeing groups of a rule that fails before conditions are looked for. What fewer have in common is chance.
     pub(crate) const MIN_AGREEING: u64 = 3;
-    /// Votes against an edit for each agreeing group. With more, it is not refined.
+    /// Votes against a rule for each agreeing group. With more, it is not refined.
     pub(crate) const AGAINST_PER_AGREEING: u64 = 10;
-    /// Conditions under which a failing edit is tried again. It bounds the work.
+    /// Conditions under which a failing rule is tried again. It bounds the work.
     pub(crate) const MAX_CONTEXTS: usize = 8;
     /// Agreeing groups with a value before that may be a condition.
     pub(crate) const MIN_CONTEXT_GROUPS: u64 = 3;
     /// For each failing group with the value, so many must agree.
     pub(crate) const AGREEING_PER_FAILING: u64 = 10;
-    /// If an edit fails more often, less is believed of it under any condition.
+    /// If a rule fails more often, less is believed of it under any condition.
     pub(crate) const MAX_SUSPECT: f64 = 0.25;
     /// Groups that must agree of pages that show something else from one visit to the next.
     pub(crate) const MIN_VOLATILE: u64 = 3;
@@ -285,9 +285,9 @@ pub(crate) mod refine {
     pub(crate) const LEAST_EXPECTED: f64 = 0.02;
     /// Sections of a site. Where there are more first segments, they are names of pages.
     pub(crate) const MAX_SECTIONS: usize = 50;
-    /// URLs of a section that an edit would change, so that something could have been seen there.
+    /// URLs of a section that a rule would change, so that something could have been seen there.
     pub(crate) const MIN_SECTION_URLS: u64 = 3;
-    /// Exceptions of an edit. What needs more is no rule.
+    /// Exceptions of a rule. What needs more is no rule.
     pub(crate) const MAX_EXCEPTIONS: usize = 3;
 }
 
@@ -295,13 +295,13 @@ pub(crate) mod refine {
 pub(crate) mod observed {
     /// Tables of a site, the largest first. A rule file must not grow with the crawl.
     pub(crate) const MAX_TABLES: usize = 64;
-    /// Entries of one edit. A larger table is written as several.
+    /// Entries of one rule. A larger table is written as several.
     pub(crate) const MAX_ENTRIES: usize = 1_000;
 }
 
-/// On which hosts an edit holds, and when hosts are one.
+/// On which hosts a rule holds, and when hosts are one.
 pub(crate) mod hosts {
-    /// Hosts that must speak for an edit before it is made on all. Two may run the same software by chance.
+    /// Hosts that must speak for a rule before it is made on all. Two may run the same software by chance.
     pub(crate) const MIN: usize = 3;
     /// Hosts of a site that are named, those with most URLs. A rule file must not grow with the crawl.
     pub(crate) const MAX: usize = 1_000;
@@ -399,7 +399,7 @@ pub(crate) mod mirrors {
 pub(crate) mod crawl {
     /// The bytes of the longest URL that is learned from: common servers refuse longer ones.
     pub(crate) const MAX_URL_BYTES: usize = 8_192;
-    /// Its most path segments and parameters. Some edits compare all parts of a URL with each other.
+    /// Its most path segments and parameters. Some rules compare all parts of a URL with each other.
     pub(crate) const MAX_URL_PARTS: usize = 256;
     /// Parts that a crawl is dealt out to: each is a file that is open while the crawl is read, and one at a time is read back.
     pub(crate) const PARTS: usize = 256;

@@ -367,7 +367,7 @@ fn mirror_report(
         fetchable: mirror.is_covered,
         evidence,
     };
-    let rules = SiteRules::new(SiteSummary::default(), vec![of.to_edit()])
+    let rules = SiteRules::new(SiteSummary::default(), vec![of.to_rule()])
         .map_err(|source| TrainError::Refused { site: site.name.clone(), source })?;
     let report = SiteReport {
         site: site.name.clone(),

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::html::escape;
 
-/// What was done to a URL, and by which edits.
+/// What was done to a URL, and by which rules.
 #[pyclass(frozen, get_all, module = "dedust")]
 pub(crate) struct Explanation {
     /// The URL as it was given.
@@ -18,9 +18,9 @@ pub(crate) struct Explanation {
     site: Option<String>,
     /// The site of the URL, if that shows the pages of `site`.
     mirror: Option<String>,
-    /// The indexes, in the site's list, of the edits that changed the URL or its key.
-    edits: Vec<usize>,
-    /// These edits in words, if they are at hand.
+    /// The indexes, in the site's list, of the rules that changed the URL or its key.
+    rules: Vec<usize>,
+    /// These rules in words, if they are at hand.
     sentences: Vec<String>,
     /// The key.
     key: String,
@@ -29,17 +29,17 @@ pub(crate) struct Explanation {
 }
 
 impl Explanation {
-    pub(crate) fn new(url: &[u8], explanation: dedust::Explanation, rules: Option<&RuleSet>) -> Self {
-        let dedust::Explanation { safe, site, mirror, edits, key, canonical } = explanation;
-        let known = rules.zip(site.as_deref()).and_then(|(rules, site)| rules.site(site));
-        let sentence = |&index: &usize| Some(known?.edits().get(index)?.to_string());
+    pub(crate) fn new(url: &[u8], explanation: dedust::Explanation, known: Option<&RuleSet>) -> Self {
+        let dedust::Explanation { safe, site, mirror, rules, key, canonical } = explanation;
+        let known = known.zip(site.as_deref()).and_then(|(known, site)| known.site(site));
+        let sentence = |&index: &usize| Some(known?.rules().get(index)?.to_string());
         Self {
             url: String::from_utf8_lossy(url).into_owned(),
             safe: safe.to_string(),
-            sentences: edits.iter().filter_map(sentence).collect(),
+            sentences: rules.iter().filter_map(sentence).collect(),
             site: site.map(Into::into),
             mirror: mirror.map(Into::into),
-            edits,
+            rules,
             key: key.to_string(),
             canonical: canonical.to_string(),
         }
@@ -50,10 +50,10 @@ impl Explanation {
         let mut lines = vec![("URL", self.url.clone()), ("safe form", self.safe.clone())];
         lines.extend(self.site.clone().map(|site| ("site", site)));
         lines.extend(self.mirror.clone().map(|mirror| ("mirror", mirror)));
-        if self.sentences.len() == self.edits.len() {
-            lines.extend(self.sentences.iter().map(|sentence| ("edit", sentence.clone())));
+        if self.sentences.len() == self.rules.len() {
+            lines.extend(self.sentences.iter().map(|sentence| ("rule", sentence.clone())));
         } else {
-            lines.extend(self.edits.iter().map(|edit| ("edit", format!("number {edit}, counted from 0"))));
+            lines.extend(self.rules.iter().map(|rule| ("rule", format!("number {rule}, counted from 0"))));
         }
         lines.extend([("key", self.key.clone()), ("canonical", self.canonical.clone())]);
         lines
@@ -63,7 +63,7 @@ impl Explanation {
 #[pymethods]
 impl Explanation {
     fn __repr__(&self) -> String {
-        format!("<dedust.Explanation: {:?} is {:?}, by {} edits>", self.url, self.canonical, self.edits.len())
+        format!("<dedust.Explanation: {:?} is {:?}, by {} rules>", self.url, self.canonical, self.rules.len())
     }
 
     fn __str__(&self) -> String {

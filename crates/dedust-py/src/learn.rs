@@ -137,10 +137,10 @@ impl PyTrainer {
     }
 }
 
-/// Keeps what was decided about earlier rules, and names the edits that gave way.
+/// Keeps what was decided about earlier rules, and names the rules that gave way.
 fn keep(py: Python<'_>, rules: &mut RuleSet, earlier: &RuleSet) -> PyResult<()> {
     for displaced in rules.keep(earlier).displaced {
-        warn(py, &format!("an edit of {} gave way to a pinned one: {}", displaced.site, displaced.edit))?;
+        warn(py, &format!("a rule of {} gave way to a pinned one: {}", displaced.site, displaced.rule))?;
     }
     Ok(())
 }
@@ -224,7 +224,7 @@ impl PyTraining {
         let sites = &self.training.sites;
         let (urls, saved) = (sites.iter().map(|site| site.urls), sites.iter().map(|site| site.saved));
         format!(
-            "<dedust.Training: {} edits for {} sites save {} of {} URLs>",
+            "<dedust.Training: {} rules for {} sites save {} of {} URLs>",
             self.training.rules.rule_count(),
             sites.len(),
             saved.sum::<usize>(),
@@ -239,7 +239,7 @@ impl PyTraining {
             let numbers = numbers.iter().map(ToString::to_string);
             std::iter::once(site.site.to_string()).chain(numbers).collect()
         });
-        let table = html::table(&["site", "URLs", "with evidence", "pages", "edits", "saved"], rows);
+        let table = html::table(&["site", "URLs", "with evidence", "pages", "rules", "saved"], rows);
         match sites.len().saturating_sub(SHOWN_SITES) {
             0 => table,
             more => format!("{table}<p>and {more} more</p>"),

@@ -34,7 +34,7 @@ use crate::text::{GivenUrl, counted, no_url, type_name};
 #[pyclass(frozen, weakref, name = "Normalizer", module = "dedust")]
 pub(crate) struct PyNormalizer {
     normalizer: Normalizer,
-    /// Where edits are said in words.
+    /// Where rules are said in words.
     rules: Option<Arc<RuleSet>>,
     trust_mirrors: bool,
     /// Buffers for single URLs; whoever finds them in use makes new ones.
@@ -188,7 +188,7 @@ impl PyNormalizer {
         self.batch(urls, Wanted::Key128(hasher_of(secret)?), errors, threads)
     }
 
-    /// What is done to a URL, and by which edits. Edits are said in words if the normalizer was made of a RuleSet.
+    /// What is done to a URL, and by which rules. Rules are said in words if the normalizer was made of a RuleSet.
     fn explain(&self, url: &Bound<'_, PyAny>) -> PyResult<Explanation> {
         let bytes = GivenUrl::of(url)?.bytes()?;
         match self.normalizer.explain(bytes) {

@@ -18,9 +18,9 @@ use crate::errors::WriteError;
 /// Rules by site, as a rule file has them.
 ///
 /// >>> from dedust import RuleSet
-/// >>> rules = RuleSet.from_json('''{"version": 2, "sites": {"example.org": {"edits": [
+/// >>> rules = RuleSet.from_json('''{"version": 1, "sites": {"example.org": {"rules": [
 /// ...     {"change": [{"drop": "q.sid"}], "fetchable": true}]}}}''')
-/// >>> rules.edits("example.org")
+/// >>> rules.rules("example.org")
 /// ['`sid` does not matter']
 /// >>> rules.compile().normalize("http://example.org/view?sid=9")
 /// 'http://example.org/view'

@@ -16,7 +16,7 @@ use crate::normalizer::PyNormalizer;
 use crate::rule_set::{PyRuleSet, save};
 use crate::text::{GivenUrl, counted};
 
-/// Sites and edits that a notebook shows.
+/// Sites and rules that a notebook shows.
 const SHOWN: usize = 50;
 
 #[pymethods]
@@ -73,10 +73,10 @@ impl PyRuleSet {
         self.inner().sites().map(|(site, _)| site.to_owned()).collect()
     }
 
-    /// The edits of a site, in words.
-    fn edits(&self, site: &str) -> PyResult<Vec<String>> {
+    /// The rules of a site, in words.
+    fn rules(&self, site: &str) -> PyResult<Vec<String>> {
         match self.inner().site(site) {
-            Some(rules) => Ok(rules.edits().iter().map(ToString::to_string).collect()),
+            Some(rules) => Ok(rules.rules().iter().map(ToString::to_string).collect()),
             None => Err(PyKeyError::new_err(format!("there are no rules of the site {site}"))),
         }
     }
@@ -87,7 +87,7 @@ impl PyRuleSet {
         self.inner().method()
     }
 
-    /// How many edits all sites have.
+    /// How many rules all sites have.
     #[getter]
     fn rule_count(&self) -> usize {
         self.inner().rule_count()
@@ -108,19 +108,19 @@ impl PyRuleSet {
 
     fn __repr__(&self) -> String {
         let sites = counted(self.__len__() as u64, "site", "sites");
-        format!("<dedust.RuleSet of {sites} with {}>", counted(self.rule_count() as u64, "edit", "edits"))
+        format!("<dedust.RuleSet of {sites} with {}>", counted(self.rule_count() as u64, "rule", "rules"))
     }
 
     fn _repr_html_(&self) -> String {
-        let edits = self
+        let rules = self
             .inner()
             .sites()
-            .flat_map(|(site, rules)| rules.edits().iter().map(move |edit| (site.to_owned(), edit)));
-        let row = |(site, edit): (String, &dedust::rules::Edit)| {
-            let evidence = &edit.evidence;
-            vec![site, edit.to_string(), evidence.urls.to_string(), evidence.groups.to_string()]
+            .flat_map(|(site, rules)| rules.rules().iter().map(move |rule| (site.to_owned(), rule)));
+        let row = |(site, rule): (String, &dedust::rules::Rule)| {
+            let evidence = &rule.evidence;
+            vec![site, rule.to_string(), evidence.urls.to_string(), evidence.groups.to_string()]
         };
-        let table = html::table(&["site", "edit", "URLs", "groups"], edits.take(SHOWN).map(row));
+        let table = html::table(&["site", "rule", "URLs", "groups"], rules.take(SHOWN).map(row));
         let more = self.rule_count().saturating_sub(SHOWN);
         let rest = if more > 0 { format!("<p>and {more} more</p>") } else { String::new() };
         format!("{table}{rest}")

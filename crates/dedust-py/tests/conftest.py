@@ -17,7 +17,7 @@ SAMPLE = ROOT / "testdata" / "sample"
 # Of hashes of keys.
 SECRET = b"0123456789abcdef"
 
-RULES = """{"version": 2, "method": "by hand", "sites": {"example.org": {"edits": [
+RULES = """{"version": 1, "method": "by hand", "sites": {"example.org": {"rules": [
     {"change": [{"drop": "q.sid"}], "fetchable": true},
     {"change": [{"forget": "q.page"}]}
 ]}}}"""

@@ -22,10 +22,10 @@ from dedust.crawlee import UniqueKey  # noqa: E402
 RULES = dedust.RuleSet.from_json(
     json.dumps(
         {
-            "version": 2,
+            "version": 1,
             "sites": {
                 "127.0.0.1": {
-                    "edits": [
+                    "rules": [
                         {"change": [{"drop": "q.sid"}], "fetchable": True},
                         {"change": [{"drop": "tslash"}], "fetchable": True},
                     ]

@@ -47,7 +47,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def rules(index: Path) -> dedust.RuleSet:
     learned = dedust.learn(index, **OPTIONS).rules
-    assert learned.edits("shop.example") and not learned.edits("pages.example")
+    assert learned.rules("shop.example") and not learned.rules("pages.example")
     return learned
 
 

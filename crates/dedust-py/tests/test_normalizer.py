@@ -62,9 +62,9 @@ def test_other_types_are_refused(normalizer: dedust.Normalizer, url: object) -> 
         normalizer.normalize(url)  # type: ignore[call-overload]
 
 
-def test_edits_are_explained_in_words(normalizer: dedust.Normalizer) -> None:
+def test_rules_are_explained_in_words(normalizer: dedust.Normalizer) -> None:
     explanation = normalizer.explain("http://example.org/view?sid=9&id=1")
-    assert (explanation.site, explanation.edits) == ("example.org", [0])
+    assert (explanation.site, explanation.rules) == ("example.org", [0])
     assert explanation.sentences == ["`sid` does not matter"]
     assert explanation.canonical == explanation.key == "http://example.org/view?id=1"
 
@@ -77,7 +77,7 @@ def test_compiled_rules_do_the_same_from_a_file_and_after_pickling(
     url = "http://example.org/view?sid=9&page=2"
     for same in (dedust.Normalizer(path), dedust.Normalizer(str(path)), pickle.loads(pickle.dumps(normalizer))):
         assert (same.key(url), same.normalize(url)) == (normalizer.key(url), normalizer.normalize(url))
-        assert same.explain(url).edits == normalizer.explain(url).edits
+        assert same.explain(url).rules == normalizer.explain(url).rules
     with pytest.raises(dedust.WriteError, match="already exists"):
         normalizer.save(path)
     normalizer.save(path, force=True)
@@ -94,7 +94,7 @@ def test_a_process_keeps_pickled_rules_once(normalizer: dedust.Normalizer) -> No
 
 def test_mirrors_need_trust(caplog: pytest.LogCaptureFixture) -> None:
     rules = dedust.RuleSet.from_json(
-        '{"version": 2, "sites": {"old.example": {"edits": [{"change": [{"move": "new.example"}], "fetchable": true}]}}}'
+        '{"version": 1, "sites": {"old.example": {"rules": [{"change": [{"move": "new.example"}], "fetchable": true}]}}}'
     )
     url = "http://old.example/a"
     assert dedust.Normalizer(rules).normalize(url) == url
@@ -112,7 +112,7 @@ def test_rule_files_that_cannot_be_used_are_refused_with_the_reason(tmp_path: Pa
     for text, reason in [
         (b'{"version": 99, "sites": {}}', "format version 99, this build reads up to 2"),
         (b"http://example.org/\n", "not a rule file"),
-        (b'{"version": 2, "sites": {"example.org": {"edits": [{"change": []}]}}}', "example.org"),
+        (b'{"version": 1, "sites": {"example.org": {"rules": [{"change": []}]}}}', "example.org"),
     ]:
         path.write_bytes(text)
         for load in (dedust.Normalizer, dedust.RuleSet.load):

@@ -16,10 +16,10 @@ pytest.importorskip("scrapy")
 
 RULES = json.dumps(
     {
-        "version": 2,
+        "version": 1,
         "sites": {
             "127.0.0.1": {
-                "edits": [
+                "rules": [
                     {"change": [{"drop": "q.sid"}], "fetchable": True},
                     {"change": [{"drop": "tslash"}], "fetchable": True},
                 ]
@@ -203,7 +203,7 @@ def test_fingerprints_are_those_of_keys_where_rules_have_a_say() -> None:
 def test_a_folder_of_rule_files_is_one_set_of_rules(site: Site, tmp_path: Path) -> None:
     folder = tmp_path / "rules"
     folder.mkdir()
-    (folder / "a.json").write_text('{"version": 2, "sites": {"a.example": {"edits": [{"change": [{"drop": "q.s"}]}]}}}')
+    (folder / "a.json").write_text('{"version": 1, "sites": {"a.example": {"rules": [{"change": [{"drop": "q.s"}]}]}}}')
     (folder / "b.json").write_text(RULES)
     site.links("/", "/a?sid=1", "/a?sid=2")
     site.pages["/a"] = "the page"
@@ -224,7 +224,7 @@ def test_crawl_learn_and_crawl_again(site: Site, tmp_path: Path, name: str) -> N
     assert len(first.pages) == 82
     assert first.stats["dedust/observations"] == 83
     training = dedust.learn(observations)
-    assert any("sid" in edit for edit in training.rules.edits("127.0.0.1"))
+    assert any("sid" in rule for rule in training.rules.rules("127.0.0.1"))
     rules = tmp_path / "learned.bin"
     training.rules.compile().save(rules)
     second = crawl(site.url + "/", DEDUST_RULES=rules, DEDUST_MODE="filter")

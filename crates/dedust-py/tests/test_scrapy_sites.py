@@ -50,7 +50,7 @@ def test_no_page_of_a_site_is_lost_and_most_duplicates_are_saved(simulated: tupl
 
 def test_media_pipelines_fetch_a_file_once_and_follow_its_redirects(site: Site, tmp_path: Path) -> None:
     rules = tmp_path / "rules.json"
-    rules.write_text('{"version": 2, "sites": {"127.0.0.1": {"edits": [{"change": [{"drop": "q.sid"}], "fetchable": true}]}}}')
+    rules.write_text('{"version": 1, "sites": {"127.0.0.1": {"rules": [{"change": [{"drop": "q.sid"}], "fetchable": true}]}}}')
     site.pages["/"] = '<object data="/f?sid=1"></object><object data="/f?sid=2"></object><object data="/g?sid=1"></object><a href="/f">'
     site.pages |= {"/f": "a file", "/g": "another file"}
     site.redirects["/g?sid=1"] = "/g"

@@ -187,8 +187,8 @@ def test_rules_are_those_of_the_command_line_though_processes_are_killed(
     assert counts.sites >= SITES
     run(command, "collect", tmp_path / "sites", "-o", tmp_path / "rules.json", "-q")
     assert (tmp_path / "rules.json").read_bytes() == rule_file.read_bytes()
-    edits = dedust.RuleSet.load(rule_file)
-    assert edits.edits("large.example") and edits.edits("old.example")
+    rules = dedust.RuleSet.load(rule_file)
+    assert rules.rules("large.example") and rules.rules("old.example")
 
 
 def test_keys_and_urls_are_those_of_the_command_line_though_processes_are_killed(
@@ -305,7 +305,7 @@ def test_the_guide_for_common_crawl_gives_the_rules_of_the_command_line(
     names_in_guide["index"].write.parquet(str(tmp_path / "written"))
     run(command, "learn", "written", "-o", "written.json", "-q")
     assert (tmp_path / "written.json").read_bytes() == (tmp_path / "expected.json").read_bytes()
-    assert dedust.RuleSet.load(tmp_path / "rules.json").edits("cut.example") == []
+    assert dedust.RuleSet.load(tmp_path / "rules.json").rules("cut.example") == []
     run(command, "collect", "sites", "-o", "rules.bin", "-q")
     exec(apply.replace('"kept"', repr(str(tmp_path / "kept"))), names_in_guide)
     assert names_in_guide["distinct"] == 270

@@ -94,8 +94,8 @@ def test_workers_learn_what_one_process_learns(workers: int) -> None:
     expected = dedust.learn(pa.Table.from_pylist(rows(), schema=SCHEMA), **OPTIONS)
     rules, told = learned(deal(rows(), workers, seed=workers), OPTIONS)
     assert rules.to_json() == expected.rules.to_json()
-    assert "old.example" in rules and rules.edits("shop.example")
-    assert rules.edits("pages.example") == []
+    assert "old.example" in rules and rules.rules("shop.example")
+    assert rules.rules("pages.example") == []
     assert sum(row["good"] for row in told) == len(rows())
 
 

@@ -8,13 +8,13 @@ knows them.
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use dedust::rules::{Edit, Promise, SiteRules, SiteSummary};
+use dedust::rules::{Promise, Rule, SiteRules, SiteSummary};
 use dedust::{Normalizer, ParsedUrl, RuleSet, site_of};
 use dedust_learn::{Clues, Corpus, Crawl, EvidenceKinds};
 use foldhash::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::data::{CrawlFigures, EditCounts, Figures, ReportData, SiteRow, TreeOf};
+use crate::data::{CrawlFigures, Figures, ReportData, RuleCounts, SiteRow, TreeOf};
 use crate::learning::LearningRows;
 use crate::rows::{Row, SiteUrls};
 use crate::site;
@@ -25,7 +25,7 @@ use crate::url_table;
 /// Sites that are shown in full, and sites that are listed.
 const DETAILED_SITES: usize = 40;
 const LISTED_SITES: usize = 5000;
-/// Mirrors that are applied where edits are tried one by one.
+/// Mirrors that are applied where rules are tried one by one.
 const APPLIED_MIRRORS: usize = 256;
 /// Titles that are kept, and characters of each.
 const KEPT_TITLES: usize = 200_000;
@@ -67,7 +67,7 @@ impl Default for ReportSettings {
 /// use dedust_learn::Clues;
 /// use dedust_report::{ReportBuilder, ReportSettings};
 ///
-/// let rules = RuleSet::load(&br#"{"version": 2, "sites": {"a.example": {"edits": [
+/// let rules = RuleSet::load(&br#"{"version": 1, "sites": {"a.example": {"rules": [
 ///     {"change": [{"drop": "q.sid"}], "fetchable": true}
 /// ]}}}"#[..])?;
 /// let normalizer = Normalizer::compile(&rules);
@@ -78,7 +78,7 @@ impl Default for ReportSettings {
 /// let data = report.finish();
 /// let figures = data.total.crawl.ok_or("no crawl")?;
 /// assert_eq!((figures.urls, figures.keys), (3, 2));
-/// assert_eq!(data.details[0].edits[0].saves, Some(1));
+/// assert_eq!(data.details[0].rules[0].saves, Some(1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -142,23 +142,23 @@ impl<'r> ReportBuilder<'r> {
         let no_rules = RuleSet::new("");
         let known = rules.unwrap_or(&no_rules);
         let mut rows: Vec<SiteRow> = Vec::new();
-        for (site, edits) in known.sites() {
+        for (site, rules) in known.sites() {
             if !sites.contains_key(site) {
                 rows.push(SiteRow {
                     site: site.into(),
-                    mirror_of: mirror_of(edits),
-                    figures: figures_of(edits, None),
+                    mirror_of: mirror_of(rules),
+                    figures: figures_of(rules, None),
                 });
             }
         }
         for (site, urls) in &sites {
-            let edits = known.site(site);
+            let rules = known.site(site);
             let crawl = urls.figures();
-            let figures = edits.map_or_else(
+            let figures = rules.map_or_else(
                 || Figures { crawl: Some(crawl), ..Figures::default() },
-                |edits| figures_of(edits, Some(crawl)),
+                |rules| figures_of(rules, Some(crawl)),
             );
-            rows.push(SiteRow { site: site.clone(), mirror_of: edits.and_then(mirror_of), figures });
+            rows.push(SiteRow { site: site.clone(), mirror_of: rules.and_then(mirror_of), figures });
         }
         rows.sort_by(|a, b| {
             (Reverse(badness(&a.figures)), &a.site).cmp(&(Reverse(badness(&b.figures)), &b.site))
@@ -172,8 +172,8 @@ impl<'r> ReportBuilder<'r> {
             .filter(|(_, rules)| settings.trusts_mirrors && rules.mirror().is_some())
             .take(APPLIED_MIRRORS)
             .collect();
-        let edits = detailed.iter().map(|row| row.figures.edits.all as usize).sum();
-        let limits = Limits::of(detailed.len(), edits);
+        let rule_count = detailed.iter().map(|row| row.figures.rules.all as usize).sum();
+        let limits = Limits::of(detailed.len(), rule_count);
         let mut details: Vec<_> = detailed
             .iter()
             .map(|row| {
@@ -238,11 +238,11 @@ fn sites_of<'s>(
             store,
             corpora,
             rows: Vec::new(),
-            edits: Vec::new(),
+            rules: Vec::new(),
         });
         let page = page_by_url.get(&xxh3_128(explanation.safe.as_bytes())).copied();
-        let start = urls.edits.len() as u32;
-        urls.edits.extend(explanation.edits.iter().map(|&edit| edit as u32));
+        let start = urls.rules.len() as u32;
+        urls.rules.extend(explanation.rules.iter().map(|&rule| rule as u32));
         urls.rows.push(Row {
             number,
             key: xxh3_128(explanation.key.as_bytes()),
@@ -250,7 +250,7 @@ fn sites_of<'s>(
             size: store.size(number),
             page: page.map(|(page, _)| page),
             seen: page.map(|(_, seen)| seen),
-            edits: (start, urls.edits.len() as u32 - start),
+            rules: (start, urls.rules.len() as u32 - start),
         });
     }
     sites
@@ -268,18 +268,18 @@ fn mirror_of(rules: &SiteRules) -> Option<Box<str>> {
 fn figures_of(rules: &SiteRules, crawl: Option<CrawlFigures>) -> Figures {
     let SiteSummary { urls, labelled, pages, promise, .. } = *rules.summary();
     let count =
-        |is_so: &dyn Fn(&Edit) -> bool| rules.edits().iter().filter(|edit| is_so(edit)).count() as u64;
+        |is_so: &dyn Fn(&Rule) -> bool| rules.rules().iter().filter(|rule| is_so(rule)).count() as u64;
     let unproven = rules.refused().iter().filter(|refused| refused.missing.is_some()).count() as u64;
     Figures {
         learned_urls: urls,
         learned_labelled: labelled,
         learned_pages: pages,
         promise,
-        edits: EditCounts {
+        rules: RuleCounts {
             all: rules.len() as u64,
-            applied: count(&Edit::is_applied),
-            off: count(&|edit| edit.off.is_some()),
-            refuted: count(&|edit| edit.off.is_none() && !edit.is_applied()),
+            applied: count(&Rule::is_applied),
+            off: count(&|rule| rule.off.is_some()),
+            refuted: count(&|rule| rule.off.is_none() && !rule.is_applied()),
             unproven,
             refused: rules.refused().len() as u64 - unproven,
         },
@@ -303,13 +303,13 @@ impl Figures {
             sum.lost += promise.lost;
             sum.pages += promise.pages;
         }
-        let (edits, more) = (&mut self.edits, other.edits);
-        edits.all += more.all;
-        edits.applied += more.applied;
-        edits.off += more.off;
-        edits.refuted += more.refuted;
-        edits.unproven += more.unproven;
-        edits.refused += more.refused;
+        let (rules, more) = (&mut self.rules, other.rules);
+        rules.all += more.all;
+        rules.applied += more.applied;
+        rules.off += more.off;
+        rules.refuted += more.refuted;
+        rules.unproven += more.unproven;
+        rules.refused += more.refused;
         if let Some(crawl) = &other.crawl {
             self.crawl.get_or_insert_default().add(crawl);
         }
@@ -323,15 +323,15 @@ fn bare_rules<'s>(rules: &'s RuleSet, sites: impl Iterator<Item = &'s str>, with
         rules.sites().filter(|(_, rules)| with_mirrors && rules.mirror().is_some()).map(|(site, _)| site);
     for site in sites.chain(mirrors.take(LISTED_SITES)) {
         let Some(known) = rules.site(site) else { continue };
-        let mut edits = known.edits().to_vec();
-        for edit in &mut edits {
-            let is_refuted = edit.evidence.is_refuted();
-            let verdict = edit.evidence.verdict.take().filter(|_| is_refuted);
-            edit.evidence = dedust::rules::Evidence { verdict, ..Default::default() };
-            edit.off = edit.off.take().map(|_| Box::default());
-            edit.pinned = edit.pinned.take().map(|_| Box::default());
+        let mut rules = known.rules().to_vec();
+        for rule in &mut rules {
+            let is_refuted = rule.evidence.is_refuted();
+            let verdict = rule.evidence.verdict.take().filter(|_| is_refuted);
+            rule.evidence = dedust::rules::Evidence { verdict, ..Default::default() };
+            rule.off = rule.off.take().map(|_| Box::default());
+            rule.pinned = rule.pinned.take().map(|_| Box::default());
         }
-        let stripped = SiteRules::new(SiteSummary::default(), edits);
+        let stripped = SiteRules::new(SiteSummary::default(), rules);
         if let Ok(stripped) = stripped {
             // What was valid with evidence is valid without it.
             let _ = bare.insert(site, stripped.with_hosts(known.hosts().to_vec()));

@@ -1,7 +1,7 @@
 /*!
-What the best edits of a site save together: one edit more at each point, always the one that saves most with those before it.
+What the best rules of a site save together: one rule more at each point, always the one that saves most with those before it.
 
-To find that edit all others are tried, which takes the square of their number. Where that is too much, edits come in the order of what
+To find that rule all others are tried, which takes the square of their number. Where that is too much, rules come in the order of what
 they save by themselves.
 */
 
@@ -11,21 +11,21 @@ use dedust::Scratch;
 use foldhash::HashSet;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::data::{CurvePoint, EditReport};
+use crate::data::{CurvePoint, RuleReport};
 use crate::rows::Row;
-use crate::site_facts::{SiteFacts, with_edits};
+use crate::site_facts::{SiteFacts, with_rules};
 
 /// Keys that are made for all points of a curve together, and points of it.
 const MAX_KEYS: usize = 2_000_000;
 const MAX_POINTS: usize = 48;
 
-/// The curve from safe normalization alone to all edits. Empty without a crawl.
-pub(crate) fn saved_by_best(facts: &SiteFacts<'_>, edits: &[EditReport]) -> Vec<CurvePoint> {
+/// The curve from safe normalization alone to all rules. Empty without a crawl.
+pub(crate) fn saved_by_best(facts: &SiteFacts<'_>, rules: &[RuleReport]) -> Vec<CurvePoint> {
     let Some(urls) = facts.urls else { return Vec::new() };
-    let mut best: Vec<&EditReport> =
-        edits.iter().filter(|edit| edit.applied && edit.changed > Some(0)).collect();
-    best.sort_by_key(|edit| (Reverse(edit.saves), Reverse(edit.changed), edit.index));
-    let mut order: Vec<usize> = best.iter().map(|edit| edit.index).collect();
+    let mut best: Vec<&RuleReport> =
+        rules.iter().filter(|rule| rule.applied && rule.changed > Some(0)).collect();
+    best.sort_by_key(|rule| (Reverse(rule.saves), Reverse(rule.changed), rule.index));
+    let mut order: Vec<usize> = best.iter().map(|rule| rule.index).collect();
     let tried = order.len() * (order.len() + 1) / 2;
     if tried * urls.rows.len() <= MAX_KEYS {
         order = greedy(facts, &order);
@@ -33,20 +33,20 @@ pub(crate) fn saved_by_best(facts: &SiteFacts<'_>, edits: &[EditReport]) -> Vec<
     let most = (MAX_KEYS / urls.rows.len().max(1)).clamp(2, MAX_POINTS);
     let points = steps(order.len(), most).into_iter().filter_map(|count| {
         Some(CurvePoint {
-            edit: count.checked_sub(1).map(|last| order[last]),
-            edits: count,
+            rule: count.checked_sub(1).map(|last| order[last]),
+            rules: count,
             saved: saved(facts, &order[..count])?,
         })
     });
     points.collect()
 }
 
-/// Edits in an order in which each saves most with those before it.
-fn greedy(facts: &SiteFacts<'_>, edits: &[usize]) -> Vec<usize> {
-    let (mut chosen, mut left) = (Vec::new(), edits.to_vec());
+/// Rules in an order in which each saves most with those before it.
+fn greedy(facts: &SiteFacts<'_>, rules: &[usize]) -> Vec<usize> {
+    let (mut chosen, mut left) = (Vec::new(), rules.to_vec());
     while left.len() > 1 {
-        let with = |edit: usize| {
-            chosen.push(edit);
+        let with = |rule: usize| {
+            chosen.push(rule);
             let saved = saved(facts, &chosen);
             chosen.pop();
             saved
@@ -60,11 +60,11 @@ fn greedy(facts: &SiteFacts<'_>, edits: &[usize]) -> Vec<usize> {
     chosen
 }
 
-/// URLs that need not be fetched with some of the edits; `None` if these cannot stand alone.
-fn saved(facts: &SiteFacts<'_>, edits: &[usize]) -> Option<u64> {
+/// URLs that need not be fetched with some of the rules; `None` if these cannot stand alone.
+fn saved(facts: &SiteFacts<'_>, chosen: &[usize]) -> Option<u64> {
     let (urls, rules) = (facts.urls?, facts.rules?);
-    let kept: HashSet<usize> = edits.iter().copied().collect();
-    let normalizer = with_edits(facts, rules, |at| kept.contains(&at))?;
+    let kept: HashSet<usize> = chosen.iter().copied().collect();
+    let normalizer = with_rules(facts, rules, |at| kept.contains(&at))?;
     let mut scratch = Scratch::default();
     let mut key = |row: &Row| normalizer.key_with(urls.url(row), &mut scratch).map_or(row.safe, xxh3_64);
     let keys: HashSet<u64> = urls.rows.iter().map(&mut key).collect();

@@ -47,16 +47,16 @@ pub struct Figures {
     /// Pages that may be merged wrongly at most, with 95 % confidence, if the learner says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub promise: Option<Promise>,
-    /// Edits by their state.
-    pub edits: EditCounts,
+    /// Rules by their state.
+    pub rules: RuleCounts,
     /// What the rules make of the crawl, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crawl: Option<CrawlFigures>,
 }
 
-/// Edits by their state.
+/// Rules by their state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct EditCounts {
+pub struct RuleCounts {
     /// In the rule file.
     pub all: u64,
     /// Those that change URLs.
@@ -117,13 +117,13 @@ pub struct SiteRow {
 pub struct SiteDetail {
     /// The registrable domain, or a host.
     pub site: Box<str>,
-    /// The hosts on which its edits hold; empty for all.
+    /// The hosts on which its rules hold; empty for all.
     pub hosts: Vec<Box<str>>,
-    /// Its edits, in the order of the file.
-    pub edits: Vec<EditReport>,
-    /// Edits that were considered and not believed.
+    /// Its rules, in the order of the file.
+    pub rules: Vec<RuleReport>,
+    /// Rules that were considered and not believed.
     pub refused: Vec<RefusedReport>,
-    /// What is saved by the best edits, one more at each point.
+    /// What is saved by the best rules, one more at each point.
     pub curve: Vec<CurvePoint>,
     /// What a crawler meets and fetches on its way.
     pub visits: Vec<VisitPoint>,
@@ -139,9 +139,9 @@ pub struct SiteDetail {
     pub params: ParamMap,
 }
 
-/// An edit, with what it does to the crawl.
+/// A rule, with what it does to the crawl.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct EditReport {
+pub struct RuleReport {
     /// Its index in the site's list, from 0.
     pub index: usize,
     /// What `dedust rules` calls it.
@@ -184,7 +184,7 @@ pub struct EditReport {
     pub hides: Option<i64>,
 }
 
-/// Why an edit is trusted.
+/// Why a rule is trusted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EvidenceReport {
     /// Training URLs that it changes.
@@ -202,7 +202,7 @@ pub struct EvidenceReport {
     pub until: Option<Box<str>>,
 }
 
-/// An edit that was considered and not believed.
+/// A rule that was considered and not believed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RefusedReport {
     /// What it would do, in words.
@@ -224,14 +224,14 @@ pub struct RefusedReport {
     pub verdict: Option<Verdict>,
 }
 
-/// What the best edits save together.
+/// What the best rules save together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CurvePoint {
-    /// The edit that is added here; `None` for safe normalization alone.
+    /// The rule that is added here; `None` for safe normalization alone.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub edit: Option<usize>,
-    /// How many edits there are at this point.
-    pub edits: usize,
+    pub rule: Option<usize>,
+    /// How many rules there are at this point.
+    pub rules: usize,
     /// URLs that need not be fetched.
     pub saved: u64,
 }
@@ -254,9 +254,9 @@ pub struct Remaining {
     pub parts: Vec<String>,
     /// Why they are left.
     pub reason: RemainingReason,
-    /// The edit that would join them, in words, where there is one.
+    /// The rule that would join them, in words, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub edit: Option<String>,
+    pub rule: Option<String>,
     /// How many.
     pub duplicates: u64,
     /// Two URLs of one page with different keys.
@@ -270,8 +270,8 @@ pub struct LearningPoint {
     pub share: f64,
     /// URLs that were learned from.
     pub urls: u64,
-    /// Edits that were learned.
-    pub edits: u64,
+    /// Rules that were learned.
+    pub rules: u64,
     /// Duplicates of the whole crawl.
     pub duplicates: u64,
     /// Those of them that are removed.
@@ -289,16 +289,16 @@ pub struct LearningPoint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RemainingReason {
-    /// An edit that lacks votes would join them.
+    /// A rule that lacks votes would join them.
     Unproven,
-    /// An edit that was seen to fail would join them.
+    /// A rule that was seen to fail would join them.
     Refused,
-    /// An edit that people turned off would join them.
+    /// A rule that people turned off would join them.
     Off,
-    /// An edit that fetching refuted would join them.
+    /// A rule that fetching refuted would join them.
     Refuted,
-    /// No edit is known that would.
-    NoEdit,
+    /// No rule is known that would.
+    NoRule,
 }
 
 /// URLs of one key.
@@ -317,8 +317,8 @@ pub struct GroupReport {
     pub pages: u64,
     /// The first of them.
     pub urls: Vec<String>,
-    /// The edits that join them.
-    pub edits: Vec<usize>,
+    /// The rules that join them.
+    pub rules: Vec<usize>,
 }
 
 /// Makes the tree of a site from its URLs and rules: at most so many nodes, parents before children.
@@ -388,7 +388,7 @@ pub struct ParamCell {
 pub struct UrlTable {
     /// How many.
     pub count: u64,
-    /// URLs that are not in it, since no edit changes them and no other URL has their key.
+    /// URLs that are not in it, since no rule changes them and no other URL has their key.
     pub left_out: u64,
     /// Whether sizes are in it.
     pub has_sizes: bool,

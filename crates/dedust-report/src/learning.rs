@@ -46,12 +46,12 @@ impl LearningRows {
 }
 
 fn learning_point(point: &CurvePoint) -> LearningPoint {
-    let CurvePoint { share, urls, edits, whole, promise } = *point;
+    let CurvePoint { share, urls, rules, whole, promise } = *point;
     let duplicates = whole.urls - whole.pages;
     LearningPoint {
         share,
         urls,
-        edits,
+        rules,
         duplicates,
         removed: duplicates.saturating_sub(whole.canonical - whole.covered),
         pages: whole.pages,

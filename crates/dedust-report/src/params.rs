@@ -6,7 +6,7 @@ A section is the first path segment. A pair of URLs that differ in one parameter
 matters if they show different pages. Of URLs that are the same but for it, each is compared with the first.
 */
 
-use dedust::rules::{TokenKey, Value, tokenize};
+use dedust::rules::{UrlPart, Value, tokenize};
 use dedust::{ParsedUrl, Scratch};
 use foldhash::HashMap;
 use std::cmp::Reverse;
@@ -52,8 +52,8 @@ pub(crate) fn map(facts: &SiteFacts<'_>, urls: &SiteUrls<'_>) -> ParamMap {
         let Some(tokens) = tokenize(&parsed, facts.site) else { continue };
         let section = section(&tokens);
         let params =
-            tokens.iter().filter(|(key, _)| matches!(key, TokenKey::QueryParam(_) | TokenKey::PathParam(_)));
-        let params: Vec<&(TokenKey, Value)> = params.take(PARAMS_OF_URL).collect();
+            tokens.iter().filter(|(key, _)| matches!(key, UrlPart::QueryParam(_) | UrlPart::PathParam(_)));
+        let params: Vec<&(UrlPart, Value)> = params.take(PARAMS_OF_URL).collect();
         let whole = rest(&tokens, None);
         if let Some(page) = row.page {
             // A URL without a parameter is one of those that have it.
@@ -89,14 +89,14 @@ pub(crate) fn map(facts: &SiteFacts<'_>, urls: &SiteUrls<'_>) -> ParamMap {
 }
 
 /// The first path segment.
-fn section(tokens: &[(TokenKey, Value)]) -> Box<str> {
-    let first = tokens.iter().find(|(key, _)| *key == TokenKey::PathSegment(0));
+fn section(tokens: &[(UrlPart, Value)]) -> Box<str> {
+    let first = tokens.iter().find(|(key, _)| *key == UrlPart::PathSegment(0));
     let name = first.and_then(|(_, value)| value.as_text()).unwrap_or("");
     format!("/{}", name.chars().take(NAME_CHARS).collect::<String>()).into()
 }
 
 /// A hash of all parts but one.
-fn rest(tokens: &[(TokenKey, Value)], but: Option<&TokenKey>) -> u64 {
+fn rest(tokens: &[(UrlPart, Value)], but: Option<&UrlPart>) -> u64 {
     let parts = tokens.iter().filter(|(key, _)| Some(key) != but);
     // Summed, since the order of parameters does not count.
     parts.fold(0_u64, |sum, (key, value)| {
@@ -109,7 +109,7 @@ fn rest(tokens: &[(TokenKey, Value)], but: Option<&TokenKey>) -> u64 {
 fn is_ignored(
     facts: &SiteFacts<'_>,
     url: &ParsedUrl,
-    (key, value): (&TokenKey, &Value),
+    (key, value): (&UrlPart, &Value),
     row: &Row,
     scratch: &mut Scratch,
 ) -> bool {
@@ -129,9 +129,9 @@ fn with_other_text(url: &str, value: &Value) -> Option<String> {
 }
 
 /// A URL with another value of a parameter.
-fn with_other_value(text: &str, key: &TokenKey) -> Option<String> {
-    let (TokenKey::QueryParam(param) | TokenKey::PathParam(param)) = key else { return None };
-    let separators = if matches!(key, TokenKey::QueryParam(_)) { ['?', '&', ';'] } else { [';', ';', ';'] };
+fn with_other_value(text: &str, key: &UrlPart) -> Option<String> {
+    let (UrlPart::QueryParam(param) | UrlPart::PathParam(param)) = key else { return None };
+    let separators = if matches!(key, UrlPart::QueryParam(_)) { ['?', '&', ';'] } else { [';', ';', ';'] };
     let mut found = 0;
     for (at, _) in text.match_indices(separators) {
         let behind = &text[at + 1..];
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn values_and_texts_are_exchanged_where_they_stand() {
-        let key = |text: &str| text.parse::<TokenKey>().unwrap();
+        let key = |text: &str| text.parse::<UrlPart>().unwrap();
         let exchanged = with_other_value("http://a.example/sid?id=1&sid=2", &key("q.sid"));
         assert_eq!(exchanged.unwrap(), "http://a.example/sid?id=1&sid=dedust");
         assert_eq!(with_other_value("http://a.example/sid?id=1", &key("q.sid")), None);

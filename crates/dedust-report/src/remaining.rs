@@ -1,14 +1,14 @@
 /*!
 Which duplicates are left by the rules, and why: URLs that are known to show one page and still have several keys.
 
-Of the URLs of a page, the first of each key is compared with the first of all. An edit that is not applied is the reason if the
+Of the URLs of a page, the first of each key is compared with the first of all. A rule that is not applied is the reason if the
 two have one key with it, made after all others.
 */
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use dedust::rules::{Edit, Evidence, TokenKey, tokenize};
+use dedust::rules::{Evidence, Rule, UrlPart, tokenize};
 use dedust::{Normalizer, ParsedUrl, Scratch};
 use dedust_crawl::printable;
 use foldhash::HashMap;
@@ -17,14 +17,14 @@ use crate::data::{Remaining, RemainingReason};
 use crate::rows::Row;
 use crate::site_facts::{SiteFacts, compiled};
 
-/// Pairs for which edits that are not applied are tried, edits that are, and kinds of differences that are shown.
+/// Pairs for which rules that are not applied are tried, rules that are, and kinds of differences that are shown.
 const TRIED_PAIRS: usize = 3000;
-const TRIED_EDITS: usize = 60;
+const TRIED_RULES: usize = 60;
 const SHOWN: usize = 12;
 /// Parts in which two URLs differ that are named.
 const NAMED_PARTS: usize = 4;
 
-/// An edit that is not applied, made after those that are.
+/// A rule that is not applied, made after those that are.
 struct Trial {
     reason: RemainingReason,
     sentence: String,
@@ -57,14 +57,14 @@ pub(crate) fn find(facts: &SiteFacts<'_>) -> Vec<Remaining> {
         };
         let trial = trials.iter().filter(|_| at < TRIED_PAIRS).find(|trial| joins(trial, &mut scratch));
         let parts = differing(first, other, facts.site);
-        let reason = trial.map_or(RemainingReason::NoEdit, |trial| trial.reason);
-        let edit = trial.map(|trial| trial.sentence.clone());
-        // Where an edit is the reason, it says what differs.
-        let named = if edit.is_some() { Vec::new() } else { parts.clone() };
-        let kind = kinds.entry((reason, edit.clone(), named)).or_insert_with(|| Remaining {
+        let reason = trial.map_or(RemainingReason::NoRule, |trial| trial.reason);
+        let rule = trial.map(|trial| trial.sentence.clone());
+        // Where a rule is the reason, it says what differs.
+        let named = if rule.is_some() { Vec::new() } else { parts.clone() };
+        let kind = kinds.entry((reason, rule.clone(), named)).or_insert_with(|| Remaining {
             parts,
             reason,
-            edit,
+            rule,
             duplicates: 0,
             example: [printable(first), printable(other)],
         });
@@ -76,29 +76,29 @@ pub(crate) fn find(facts: &SiteFacts<'_>) -> Vec<Remaining> {
         let more: u64 = kinds[SHOWN..].iter().map(|kind| kind.duplicates).sum();
         kinds.truncate(SHOWN + 1);
         if let Some(last) = kinds.last_mut() {
-            (last.parts, last.reason, last.edit, last.duplicates) =
-                (vec!["other parts".into()], RemainingReason::NoEdit, None, more);
+            (last.parts, last.reason, last.rule, last.duplicates) =
+                (vec!["other parts".into()], RemainingReason::NoRule, None, more);
         }
     }
     kinds
 }
 
-/// The edits of the site that are not applied.
+/// The rules of the site that are not applied.
 fn trials(facts: &SiteFacts<'_>) -> Vec<Trial> {
-    let Some(rules) = facts.rules else { return Vec::new() };
-    let not_applied = rules.edits().iter().filter(|edit| !edit.is_applied()).map(|edit| {
-        let reason = if edit.off.is_some() { RemainingReason::Off } else { RemainingReason::Refuted };
-        (reason, edit.to_string(), edit.clone())
+    let Some(site_rules) = facts.rules else { return Vec::new() };
+    let not_applied = site_rules.rules().iter().filter(|rule| !rule.is_applied()).map(|rule| {
+        let reason = if rule.off.is_some() { RemainingReason::Off } else { RemainingReason::Refuted };
+        (reason, rule.to_string(), rule.clone())
     });
-    let refused = rules.refused().iter().map(|refused| {
+    let refused = site_rules.refused().iter().map(|refused| {
         let reason =
             if refused.missing.is_some() { RemainingReason::Unproven } else { RemainingReason::Refused };
-        (reason, refused.to_string(), refused.to_edit(Evidence::default()))
+        (reason, refused.to_string(), refused.to_rule(Evidence::default()))
     });
-    let tried = not_applied.chain(refused).take(TRIED_EDITS).filter_map(|(reason, sentence, edit)| {
-        let mut edits: Vec<Edit> = rules.applied().map(|(_, edit)| edit.clone()).collect();
-        edits.push(Edit { off: None, evidence: Evidence::default(), ..edit });
-        Some(Trial { reason, sentence, normalizer: compiled(facts, rules, edits)? })
+    let tried = not_applied.chain(refused).take(TRIED_RULES).filter_map(|(reason, sentence, rule)| {
+        let mut rules: Vec<Rule> = site_rules.applied().map(|(_, rule)| rule.clone()).collect();
+        rules.push(Rule { off: None, evidence: Evidence::default(), ..rule });
+        Some(Trial { reason, sentence, normalizer: compiled(facts, site_rules, rules)? })
     });
     let mut trials: Vec<Trial> = tried.collect();
     trials.sort_by_key(|trial| trial.reason);
@@ -124,11 +124,11 @@ fn differing(first: &[u8], other: &[u8], site: &str) -> Vec<String> {
     parts
 }
 
-fn name(key: &TokenKey) -> String {
+fn name(key: &UrlPart) -> String {
     match key {
-        TokenKey::Subdomain(_) => "host".into(),
-        TokenKey::PathSegment(_) => "path".into(),
-        TokenKey::TrailingSlash => "trailing slash".into(),
+        UrlPart::Subdomain(_) => "host".into(),
+        UrlPart::PathSegment(_) => "path".into(),
+        UrlPart::TrailingSlash => "trailing slash".into(),
         _ => key.to_string(),
     }
 }

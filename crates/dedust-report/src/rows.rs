@@ -23,8 +23,8 @@ pub(crate) struct Row {
     pub(crate) page: Option<u32>,
     /// The index of its corpus, and its row there, if its page is known.
     pub(crate) seen: Option<(u32, u32)>,
-    /// Where its edits start in the list of all, and how many there are.
-    pub(crate) edits: (u32, u32),
+    /// Where its rules start in the list of all, and how many there are.
+    pub(crate) rules: (u32, u32),
 }
 
 /// The URLs of one site, in the order in which they were met.
@@ -32,8 +32,8 @@ pub(crate) struct SiteUrls<'s> {
     pub(crate) store: &'s UrlStore<'s>,
     pub(crate) corpora: &'s [Corpus],
     pub(crate) rows: Vec<Row>,
-    /// The places of the edits that change each URL.
-    pub(crate) edits: Vec<u32>,
+    /// The places of the rules that change each URL.
+    pub(crate) rules: Vec<u32>,
 }
 
 impl SiteUrls<'_> {
@@ -41,10 +41,10 @@ impl SiteUrls<'_> {
         self.store.url(row.number)
     }
 
-    /// The places of the edits that change a URL.
-    pub(crate) fn edits_of(&self, row: &Row) -> &[u32] {
-        let (start, count) = row.edits;
-        &self.edits[start as usize..][..count as usize]
+    /// The places of the rules that change a URL.
+    pub(crate) fn rules_of(&self, row: &Row) -> &[u32] {
+        let (start, count) = row.rules;
+        &self.rules[start as usize..][..count as usize]
     }
 
     /// The figures with the keys of the rules.

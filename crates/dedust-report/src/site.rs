@@ -1,20 +1,20 @@
 /*!
-One site in full: its edits with what they save and risk, what is left, its groups, tree and parameters.
+One site in full: its rules with what they save and risk, what is left, its groups, tree and parameters.
 */
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use dedust::Scratch;
-use dedust::rules::{Edit, Evidence, RefusedEdit};
+use dedust::rules::{Evidence, RefusedRule, Rule};
 use dedust_crawl::printable;
 use foldhash::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::data::{EditReport, EvidenceReport, GroupReport, ParamMap, RefusedReport, SiteDetail, VisitPoint};
-use crate::edit_state::{is_by_hand, state, trust};
+use crate::data::{EvidenceReport, GroupReport, ParamMap, RefusedReport, RuleReport, SiteDetail, VisitPoint};
 use crate::rows::{Row, SiteUrls};
-use crate::site_facts::{Limits, SiteFacts, with_edits};
+use crate::rule_state::{is_by_hand, state, trust};
+use crate::site_facts::{Limits, SiteFacts, with_rules};
 use crate::{curve, params, remaining};
 
 /// URLs of a group that are shown.
@@ -24,12 +24,12 @@ const VISIT_POINTS: usize = 60;
 
 /// All there is to show of a site.
 pub(crate) fn detail(facts: &SiteFacts<'_>) -> SiteDetail {
-    let mut edits: Vec<EditReport> = facts.rules.map_or_else(Vec::new, |rules| {
-        rules.edits().iter().enumerate().map(|(at, edit)| report(at, edit, facts.limits)).collect()
+    let mut rules: Vec<RuleReport> = facts.rules.map_or_else(Vec::new, |rules| {
+        rules.rules().iter().enumerate().map(|(at, rule)| report(at, rule, facts.limits)).collect()
     });
     if let Some(urls) = facts.urls {
-        count_changed(urls, &mut edits);
-        count_saved(facts, urls, &mut edits);
+        count_changed(urls, &mut rules);
+        count_saved(facts, urls, &mut rules);
     }
     SiteDetail {
         site: facts.site.into(),
@@ -37,7 +37,7 @@ pub(crate) fn detail(facts: &SiteFacts<'_>) -> SiteDetail {
         refused: facts.rules.map_or_else(Vec::new, |rules| {
             rules.refused().iter().take(facts.limits.refused).map(refused).collect()
         }),
-        curve: curve::saved_by_best(facts, &edits),
+        curve: curve::saved_by_best(facts, &rules),
         visits: facts.urls.map_or_else(Vec::new, visits),
         learning: Vec::new(),
         remaining: remaining::find(facts),
@@ -47,25 +47,25 @@ pub(crate) fn detail(facts: &SiteFacts<'_>) -> SiteDetail {
             .zip(facts.tree)
             .map_or_else(Vec::new, |(corpus, tree_of)| tree_of(corpus, facts.normalizer, facts.limits.nodes)),
         params: facts.urls.map_or_else(ParamMap::default, |urls| params::map(facts, urls)),
-        edits,
+        rules,
     }
 }
 
-fn report(index: usize, edit: &Edit, limits: Limits) -> EditReport {
+fn report(index: usize, rule: &Rule, limits: Limits) -> RuleReport {
     let Evidence {
         urls, groups, failed_groups, failure_bound, kinds, observed_until, examples, verdict, ..
-    } = &edit.evidence;
-    EditReport {
+    } = &rule.evidence;
+    RuleReport {
         index,
-        id: edit.id().to_string(),
-        sentence: edit.to_string(),
-        applied: edit.is_applied(),
-        state: state(edit),
-        trust: trust(edit),
-        fetchable: edit.fetchable,
-        off: edit.off.as_deref().cloned(),
-        pinned: edit.pinned.as_deref().cloned(),
-        evidence: (!is_by_hand(edit)).then(|| EvidenceReport {
+        id: rule.id().to_string(),
+        sentence: rule.to_string(),
+        applied: rule.is_applied(),
+        state: state(rule),
+        trust: trust(rule),
+        fetchable: rule.fetchable,
+        off: rule.off.as_deref().cloned(),
+        pinned: rule.pinned.as_deref().cloned(),
+        evidence: (!is_by_hand(rule)).then(|| EvidenceReport {
             urls: *urls,
             groups: *groups,
             failed_groups: *failed_groups,
@@ -86,7 +86,7 @@ fn report(index: usize, edit: &Edit, limits: Limits) -> EditReport {
     }
 }
 
-fn refused(refused: &RefusedEdit) -> RefusedReport {
+fn refused(refused: &RefusedRule) -> RefusedReport {
     RefusedReport {
         sentence: refused.to_string(),
         reason: refused.reason.clone(),
@@ -98,49 +98,49 @@ fn refused(refused: &RefusedEdit) -> RefusedReport {
     }
 }
 
-/// How many URLs each edit changes.
-fn count_changed(urls: &SiteUrls<'_>, edits: &mut [EditReport]) {
-    let mut changed = vec![0_u64; edits.len()];
+/// How many URLs each rule changes.
+fn count_changed(urls: &SiteUrls<'_>, rules: &mut [RuleReport]) {
+    let mut changed = vec![0_u64; rules.len()];
     for row in &urls.rows {
-        let mut counted: Vec<u32> = urls.edits_of(row).to_vec();
+        let mut counted: Vec<u32> = urls.rules_of(row).to_vec();
         counted.dedup();
-        for edit in counted {
-            if let Some(changed) = changed.get_mut(edit as usize) {
+        for rule in counted {
+            if let Some(changed) = changed.get_mut(rule as usize) {
                 *changed += 1;
             }
         }
     }
-    for (edit, changed) in edits.iter_mut().zip(changed) {
-        edit.changed = Some(changed);
+    for (rule, changed) in rules.iter_mut().zip(changed) {
+        rule.changed = Some(changed);
     }
 }
 
-/// What would be fetched as well without each edit: exact, since all URLs that it changes get the key that they have without it.
-fn count_saved(facts: &SiteFacts<'_>, urls: &SiteUrls<'_>, edits: &mut [EditReport]) {
-    let Some(rules) = facts.rules else { return };
+/// What would be fetched as well without each rule: exact, since all URLs that it changes get the key that they have without it.
+fn count_saved(facts: &SiteFacts<'_>, urls: &SiteUrls<'_>, rules: &mut [RuleReport]) {
+    let Some(site_rules) = facts.rules else { return };
     let with = urls.figures();
     let mut scratch = Scratch::default();
-    for edit in edits.iter_mut() {
-        let is_changed = edit.changed.is_some_and(|changed| changed > 0);
-        // An edit that ends the list also concerns URLs that it leaves as they are.
-        let is_last = rules.edits()[edit.index].last;
-        if !edit.applied || !(is_changed || is_last) {
-            (edit.saves, edit.saves_bytes, edit.hides) = (Some(0), Some(0), Some(0));
+    for rule in rules.iter_mut() {
+        let is_changed = rule.changed.is_some_and(|changed| changed > 0);
+        // A rule that ends the list also concerns URLs that it leaves as they are.
+        let is_last = site_rules.rules()[rule.index].last;
+        if !rule.applied || !(is_changed || is_last) {
+            (rule.saves, rule.saves_bytes, rule.hides) = (Some(0), Some(0), Some(0));
             continue;
         }
-        let kept = |at: usize| at != edit.index;
-        let Some(normalizer) = with_edits(facts, rules, kept) else { continue };
+        let kept = |at: usize| at != rule.index;
+        let Some(normalizer) = with_rules(facts, site_rules, kept) else { continue };
         let mut others: HashMap<usize, u128> = HashMap::default();
         for (at, row) in urls.rows.iter().enumerate() {
-            if is_last || urls.edits_of(row).contains(&(edit.index as u32)) {
+            if is_last || urls.rules_of(row).contains(&(rule.index as u32)) {
                 let key = normalizer.key_with(urls.url(row), &mut scratch);
                 others.insert(at, key.map_or(row.key, xxh3_128));
             }
         }
         let without = urls.figures_with(|at, row| others.get(&at).copied().unwrap_or(row.key));
-        edit.saves = Some(without.keys as i64 - with.keys as i64);
-        edit.saves_bytes = Some(with.saved_bytes as i64 - without.saved_bytes as i64);
-        edit.hides = Some(without.covered as i64 - with.covered as i64);
+        rule.saves = Some(without.keys as i64 - with.keys as i64);
+        rule.saves_bytes = Some(with.saved_bytes as i64 - without.saved_bytes as i64);
+        rule.hides = Some(without.covered as i64 - with.covered as i64);
     }
 }
 
@@ -189,15 +189,15 @@ fn groups(facts: &SiteFacts<'_>, urls: &SiteUrls<'_>) -> Vec<GroupReport> {
         .iter()
         .map(|group| {
             let mut by_canonical: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
-            let mut edits: Vec<usize> = Vec::new();
+            let mut rules: Vec<usize> = Vec::new();
             for row in group {
                 if let Ok(canonical) = facts.normalizer.normalize_with(urls.url(row), &mut scratch) {
                     *by_canonical.entry(canonical.to_vec()).or_default() += 1;
                 }
-                edits.extend(urls.edits_of(row).iter().map(|&edit| edit as usize));
+                rules.extend(urls.rules_of(row).iter().map(|&rule| rule as usize));
             }
-            edits.sort_unstable();
-            edits.dedup();
+            rules.sort_unstable();
+            rules.dedup();
             let canonical = by_canonical.iter().min_by_key(|(url, urls)| (Reverse(**urls), url.len()));
             let pages: HashSet<u32> = group.iter().filter_map(|row| row.page).collect();
             GroupReport {
@@ -207,7 +207,7 @@ fn groups(facts: &SiteFacts<'_>, urls: &SiteUrls<'_>) -> Vec<GroupReport> {
                 saved_bytes: saved(group),
                 pages: pages.len() as u64,
                 urls: group.iter().take(SHOWN_URLS).map(|row| printable(urls.url(row))).collect(),
-                edits,
+                rules,
             }
         })
         .collect()

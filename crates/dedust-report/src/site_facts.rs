@@ -2,7 +2,7 @@
 What is known of a site that is to be shown.
 */
 
-use dedust::rules::{Edit, SiteRules, SiteSummary};
+use dedust::rules::{Rule, SiteRules, SiteSummary};
 use dedust::{Normalizer, RuleSet};
 use dedust_learn::Corpus;
 use foldhash::HashMap;
@@ -34,11 +34,11 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// For a page of so many sites, and edits of all of them.
-    pub(crate) fn of(sites: usize, edits: usize) -> Self {
+    /// For a page of so many sites, and rules of all of them.
+    pub(crate) fn of(sites: usize, rules: usize) -> Self {
         let share = |all: usize, least: usize, most: usize| (all / sites.max(1)).clamp(least, most);
         Self {
-            examples: (600 / edits.max(1)).clamp(1, 5),
+            examples: (600 / rules.max(1)).clamp(1, 5),
             refused: share(240, 8, 60),
             groups: share(240, 6, 60),
             nodes: share(1600, 40, 600),
@@ -46,21 +46,26 @@ impl Limits {
     }
 }
 
-/// The rules of a site with some of its edits; `None` if these cannot stand alone.
-pub(crate) fn with_edits(
+/// The rules of a site with some of its rules; `None` if these cannot stand alone.
+pub(crate) fn with_rules(
     facts: &SiteFacts<'_>,
-    rules: &SiteRules,
+    site_rules: &SiteRules,
     is_kept: impl Fn(usize) -> bool,
 ) -> Option<Normalizer> {
-    let edits = rules.edits().iter().enumerate().filter(|(at, _)| is_kept(*at)).map(|(_, edit)| edit.clone());
-    compiled(facts, rules, edits.collect())
+    let rules =
+        site_rules.rules().iter().enumerate().filter(|(at, _)| is_kept(*at)).map(|(_, rule)| rule.clone());
+    compiled(facts, site_rules, rules.collect())
 }
 
-/// Other edits in place of those of a site.
-pub(crate) fn compiled(facts: &SiteFacts<'_>, rules: &SiteRules, edits: Vec<Edit>) -> Option<Normalizer> {
-    let edits = SiteRules::new(SiteSummary::default(), edits).ok()?.with_hosts(rules.hosts().to_vec());
+/// Other rules in place of those of a site.
+pub(crate) fn compiled(
+    facts: &SiteFacts<'_>,
+    site_rules: &SiteRules,
+    rules: Vec<Rule>,
+) -> Option<Normalizer> {
+    let rules = SiteRules::new(SiteSummary::default(), rules).ok()?.with_hosts(site_rules.hosts().to_vec());
     let mut set = RuleSet::new("");
-    set.insert(facts.site, edits).ok()?;
+    set.insert(facts.site, rules).ok()?;
     for (name, mirror) in facts.mirrors {
         set.insert(name, (*mirror).clone()).ok()?;
     }

@@ -25,7 +25,7 @@ use crate::rows::{Row, SiteUrls};
 
 /// Bytes of a table in base 64.
 const MAX_BYTES: usize = 1_750_000;
-/// URLs of a table, since the page makes keys of all of them when an edit is switched.
+/// URLs of a table, since the page makes keys of all of them when a rule is switched.
 const MAX_URLS: usize = 400_000;
 
 /// The table of all URLs of some sites, as much of it as a page has room for; `None` if it has room for none.
@@ -34,7 +34,7 @@ pub(crate) fn write(sites: &[&SiteUrls<'_>]) -> Option<UrlTable> {
     let touched = |site: &SiteUrls<'_>| {
         let mut urls: HashMap<u128, u32> = HashMap::default();
         site.rows.iter().for_each(|row| *urls.entry(row.key).or_default() += 1);
-        site.rows.iter().map(|row| row.edits.1 > 0 || urls[&row.key] > 1).collect::<Vec<bool>>()
+        site.rows.iter().map(|row| row.rules.1 > 0 || urls[&row.key] > 1).collect::<Vec<bool>>()
     };
     let all: Vec<Vec<bool>> = sites.iter().map(|site| vec![true; site.rows.len()]).collect();
     let some: Vec<Vec<bool>> = sites.iter().map(|site| touched(site)).collect();

@@ -16,8 +16,8 @@ const HOSTILE: &[&str] = &[
 ];
 
 fn hostile_report() -> ReportData {
-    let rules = r#"{"version": 2, "sites": {"a.example": {
-        "edits": [
+    let rules = r#"{"version": 1, "sites": {"a.example": {
+        "rules": [
             {"change": [{"drop": "q.sid"}], "fetchable": true},
             {"change": [{"drop": "q.ref"}], "off": {"by": "</script><!--", "why": "<script>alert(1)</script>"}}
         ],

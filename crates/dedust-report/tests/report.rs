@@ -7,8 +7,8 @@ use dedust::{Normalizer, RuleSet};
 use dedust_learn::Clues;
 use dedust_report::{CrawlFigures, RemainingReason, ReportBuilder, ReportData, ReportSettings};
 
-const RULES: &str = r#"{"version": 2, "method": "by hand", "sites": {"a.example": {
-    "edits": [
+const RULES: &str = r#"{"version": 1, "method": "by hand", "sites": {"a.example": {
+    "rules": [
         {"change": [{"drop": "q.sid"}], "fetchable": true},
         {"change": [{"drop": "q.ref"}], "fetchable": true, "off": {"by": "anna", "why": "breaks the search"}},
         {"when": {"path_0": {"is": "list"}}, "change": [{"forget": "q.page"}]}
@@ -67,16 +67,16 @@ fn totals_are_those_that_a_crawler_would_meet() {
     );
     assert_eq!((figures.saved(), figures.left()), (3, 2));
     assert_eq!(data.total.promise.unwrap().lost, 2);
-    let edits = data.total.edits;
-    assert_eq!((edits.all, edits.applied, edits.off, edits.unproven, edits.refused), (3, 2, 1, 1, 0));
+    let rules = data.total.rules;
+    assert_eq!((rules.all, rules.applied, rules.off, rules.unproven, rules.refused), (3, 2, 1, 1, 0));
 }
 
 #[test]
-fn each_edit_is_charged_with_what_would_be_fetched_without_it() {
+fn each_rule_is_charged_with_what_would_be_fetched_without_it() {
     let data = report(RULES, CRAWL);
-    let edits = &data.details[0].edits;
+    let rules = &data.details[0].rules;
     let figures: Vec<_> =
-        edits.iter().map(|edit| (edit.changed, edit.saves, edit.saves_bytes, edit.hides)).collect();
+        rules.iter().map(|rule| (rule.changed, rule.saves, rule.saves_bytes, rule.hides)).collect();
     assert_eq!(
         figures[0],
         (Some(3), Some(1), Some(110), Some(0)),
@@ -84,8 +84,8 @@ fn each_edit_is_charged_with_what_would_be_fetched_without_it() {
     );
     assert_eq!(figures[1], (Some(0), Some(0), Some(0), Some(0)), "it is off");
     assert_eq!(figures[2], (Some(2), Some(1), Some(310), Some(1)), "it hides a page");
-    assert_eq!(edits[1].state, "off");
-    assert_eq!(edits[0].id, "1bcc19fb");
+    assert_eq!(rules[1].state, "off");
+    assert_eq!(rules[0].id, "1bcc19fb");
 }
 
 #[test]
@@ -104,9 +104,9 @@ fn what_is_left_has_a_reason() {
 }
 
 #[test]
-fn the_curve_goes_from_safe_normalization_to_all_edits() {
+fn the_curve_goes_from_safe_normalization_to_all_rules() {
     let data = report(RULES, CRAWL);
-    let curve: Vec<_> = data.details[0].curve.iter().map(|point| (point.edit, point.saved)).collect();
+    let curve: Vec<_> = data.details[0].curve.iter().map(|point| (point.rule, point.saved)).collect();
     assert_eq!(curve, [(None, 1), (Some(0), 2), (Some(2), 3)]);
     let last = data.details[0].visits.last().unwrap();
     assert_eq!((last.met, last.fetched, last.pages), (9, 6, 5));
@@ -144,7 +144,7 @@ fn rules_alone_say_what_they_were_learned_from() {
     let data = ReportData::of_rules(&rules, false);
     assert_eq!((data.total.crawl, data.total.learned_urls, data.total.learned_pages), (None, 90, 60));
     assert_eq!(data.details[0].refused[0].missing, Some(7));
-    assert!(data.urls.is_none() && data.details[0].edits[0].saves.is_none());
+    assert!(data.urls.is_none() && data.details[0].rules[0].saves.is_none());
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn mixed(number: u64) -> u64 {
 
 #[test]
 fn a_page_of_100_000_urls_has_less_than_3_mb() {
-    let rules = r#"{"version": 2, "sites": {"shop.example": {"edits": [
+    let rules = r#"{"version": 1, "sites": {"shop.example": {"rules": [
         {"change": [{"drop": "q.sid"}], "fetchable": true},
         {"change": [{"drop": "q.utm_source"}], "fetchable": true},
         {"change": [{"map": {"of": "scheme", "values": [{"is": "http", "becomes": "https"}]}}], "fetchable": true}

@@ -63,18 +63,18 @@ export function lineChart(width, { label, xLabel, yLabel, series, yMost, areShar
   );
 }
 
-// What groups said of edits: the share that failed as a dot, and how much it may be, with 95 % confidence, as a whisker.
-export function boundsChart(width, edits) {
+// What groups said of rules: the share that failed as a dot, and how much it may be, with 95 % confidence, as a whisker.
+export function boundsChart(width, rules) {
   const row = 22;
   const frame = { left: Math.min(460, width * 0.45), right: 56, top: 20, bottom: 24 };
-  const height = frame.top + frame.bottom + edits.length * row;
-  const most = Math.max(0.02, ...edits.map((edit) => edit.evidence.bound));
+  const height = frame.top + frame.bottom + rules.length * row;
+  const most = Math.max(0.02, ...rules.map((rule) => rule.evidence.bound));
   const steps = ticks(most, Math.max(2, Math.floor((width - frame.left) / 90)));
   const top = steps.at(-1);
   const x = (share) => frame.left + (share / top) * (width - frame.left - frame.right);
-  const label = `The bounds of ${edits.length} edits, the riskiest first: ${edits
+  const label = `The bounds of ${rules.length} rules, the riskiest first: ${rules
     .slice(0, 3)
-    .map((edit) => `${edit.sentence.replaceAll("`", "")}, at most ${percent(edit.evidence.bound, 1)}`)
+    .map((rule) => `${rule.sentence.replaceAll("`", "")}, at most ${percent(rule.evidence.bound, 1)}`)
     .join("; ")}`;
   const room = Math.floor((frame.left - 12) / 6.4);
   const clipped = (text) => (text.length > room ? `${text.slice(0, room - 1)}…` : text);
@@ -85,15 +85,15 @@ export function boundsChart(width, edits) {
       svg("line", { class: "grid", x1: x(tick), x2: x(tick), y1: frame.top - 4, y2: height - frame.bottom }),
       svg("text", { class: "tick", x: x(tick), y: height - 8, "text-anchor": "middle" }, percent(tick, 1)),
     ]),
-    edits.map((edit, at) => {
+    rules.map((rule, at) => {
       const y = frame.top + at * row + row / 2;
-      const { groups, failed_groups: failed, bound } = edit.evidence;
+      const { groups, failed_groups: failed, bound } = rule.evidence;
       const share = groups > 0 ? failed / groups : 0;
       return svg(
         "g",
         {},
-        svg("title", {}, `${edit.sentence}: ${count(failed)} of ${count(groups)} groups failed, at most ${percent(bound, 1)} wrong`),
-        svg("text", { class: "tick label", x: frame.left - 10, y: y + 4, "text-anchor": "end" }, clipped(edit.sentence.replaceAll("`", ""))),
+        svg("title", {}, `${rule.sentence}: ${count(failed)} of ${count(groups)} groups failed, at most ${percent(bound, 1)} wrong`),
+        svg("text", { class: "tick label", x: frame.left - 10, y: y + 4, "text-anchor": "end" }, clipped(rule.sentence.replaceAll("`", ""))),
         svg("line", { class: "whisker", x1: x(share), x2: x(bound), y1: y, y2: y }),
         svg("line", { class: "whisker", x1: x(bound), x2: x(bound), y1: y - 4, y2: y + 4 }),
         svg("circle", { class: failed > 0 ? "dot warn" : "dot", cx: x(share), cy: y, r: 3.5 }),
@@ -103,7 +103,7 @@ export function boundsChart(width, edits) {
   );
 }
 
-// The same for one edit, in a cell of a table.
+// The same for one rule, in a cell of a table.
 export function whisker(evidence, most) {
   const [width, height] = [92, 16];
   const x = (share) => 4 + (Math.min(share, most) / most) * (width - 8);

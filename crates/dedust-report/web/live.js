@@ -1,4 +1,4 @@
-// What the page can do when a server is behind it: decide about edits, learn again, normalize lists with all rules, and follow the rules
+// What the page can do when a server is behind it: decide about rules, learn again, normalize lists with all rules, and follow the rules
 // when others change them. In a file there is nothing of it.
 import { el, replace } from "./dom.js";
 import { count, counted } from "./format.js";
@@ -36,17 +36,17 @@ export async function servedRules() {
 const DONE = { off: "Turned off", on: "Turned on", pin: "Approved and pinned", unpin: "Unpinned" };
 
 // Buttons that write to the rule file, with the token that the server printed when it started.
-export function decisionControls(data, site, edit) {
+export function decisionControls(data, site, rule) {
   if (!data.isLive) return null;
   const why = el("input", { type: "text", placeholder: "why (optional)", "aria-label": "Why" });
-  const said = el("span", { class: "soft", role: "status" }, data.written?.id === edit.id ? data.written.text : "");
+  const said = el("span", { class: "soft", role: "status" }, data.written?.id === rule.id ? data.written.text : "");
   const button = (verb, text) => el("button", { type: "button", "data-verb": verb, onclick: async () => {
     const by = document.getElementById("name")?.value.trim();
     data.isChanging = true;
     try {
-      await ask("POST", `/v1/rules/${encodeURIComponent(site)}/decisions`, { verb, ids: [edit.id], by: by || undefined, why: why.value || undefined });
+      await ask("POST", `/v1/rules/${encodeURIComponent(site)}/decisions`, { verb, ids: [rule.id], by: by || undefined, why: why.value || undefined });
       said.textContent = "Written. The figures are counted again …";
-      await data.refresh({ written: { id: edit.id, text: `${DONE[verb]}, and written to the rule file.` } });
+      await data.refresh({ written: { id: rule.id, text: `${DONE[verb]}, and written to the rule file.` } });
     } catch (error) {
       data.isChanging = false;
       said.textContent = `Nothing was written. ${error.message}`;
@@ -54,7 +54,7 @@ export function decisionControls(data, site, edit) {
     }
   } }, text);
   return el("div", { class: "controls decide" },
-    edit.off ? button("on", "Turn on") : button("off", "Turn off"), edit.pinned ? button("unpin", "Unpin") : button("pin", "Approve and pin"),
+    rule.off ? button("on", "Turn on") : button("off", "Turn off"), rule.pinned ? button("unpin", "Unpin") : button("pin", "Approve and pin"),
     why, said);
 }
 
@@ -62,7 +62,7 @@ function learnText(state) {
   switch (state.state) {
     case "reading": return `Reading the crawl: ${counted(state.rows ?? 0, "row", "rows")} …`;
     case "learning": return `Learning: ${count(state.sites_done ?? 0)} of ${counted(state.sites ?? 0, "site", "sites")} …`;
-    case "done": return `Learned ${counted(state.edits ?? 0, "edit", "edits")}; ${counted(state.kept ?? 0, "decision was", "decisions were")} kept.`;
+    case "done": return `Learned ${counted(state.rules ?? 0, "rule", "rules")}; ${counted(state.kept ?? 0, "decision was", "decisions were")} kept.`;
     case "failed": return `Learning failed, and the rules are those before: ${state.error ?? "the server does not say why"}`;
     case "cancelled": return "Learning was stopped. The rules are those before.";
     default: return "";

@@ -39,17 +39,17 @@ export class Normalizer {
     this.#call("dedust_load_urls", lines);
   }
 
-  // `switches`: triples of a site, the place of an edit, and whether it is on.
-  switchEdits(switches) {
-    this.#call("dedust_switch", switches.map(([site, edit, isOn]) => `${site}\t${edit}\t${isOn ? 1 : 0}\n`).join(""));
+  // `switches`: triples of a site, the place of a rule, and whether it is on.
+  switchRules(switches) {
+    this.#call("dedust_switch", switches.map(([site, rule, isOn]) => `${site}\t${rule}\t${isOn ? 1 : 0}\n`).join(""));
   }
 
   groups(start, count) {
     return new Uint32Array(this.#call("dedust_groups", "", start, count).buffer);
   }
 
-  changed(site, edit, start, count) {
-    return new Uint32Array(this.#call("dedust_changed", `${site}\t${edit}`, start, count).buffer);
+  changed(site, rule, start, count) {
+    return new Uint32Array(this.#call("dedust_changed", `${site}\t${rule}`, start, count).buffer);
   }
 
   explain(url) {

@@ -25,31 +25,31 @@ export function conclusions(figures) {
 const strong = (text) => el("strong", {}, text);
 
 // One sentence with the numbers that matter. What is said holds for the URLs whose pages are known.
-export function headline(figures, row, edits) {
-  const rules = counted(edits, "rule", "rules");
-  const verb = edits === 1 ? "removes" : "remove";
+export function headline(figures, row, rules) {
+  const rules = counted(rules, "rule", "rules");
+  const verb = rules === 1 ? "removes" : "remove";
   const risk = row.promise
     ? ["; at most ", strong(counted(row.promise.lost, "page", "pages")), row.promise.lost === 1 ? " is at risk." : " are at risk."]
     : ["."];
   if (!row.crawl) {
     const duplicates = row.learned_labelled - row.learned_pages;
-    if (row.learned_labelled === 0) return [strong(rules), edits === 1 ? " is applied" : " are applied", risk];
+    if (row.learned_labelled === 0) return [strong(rules), rules === 1 ? " is applied" : " are applied", risk];
     return [
       strong(percent(duplicates, row.learned_labelled)), " of the ", strong(count(row.learned_labelled)),
-      " URLs that these rules were learned from are duplicates; ", strong(rules), edits === 1 ? " was learned" : " were learned", risk,
+      " URLs that these rules were learned from are duplicates; ", strong(rules), rules === 1 ? " was learned" : " were learned", risk,
     ];
   }
   const found = conclusions(figures);
   if (!found.knowsPages) {
     return [
-      strong(rules), edits === 1 ? " takes " : " take ", strong(count(figures.urls)), " URLs for ",
+      strong(rules), rules === 1 ? " takes " : " take ", strong(count(figures.urls)), " URLs for ",
       strong(counted(figures.keys, "page", "pages")), ": ", strong(percent(found.saved, figures.urls)), " need not be fetched", risk,
     ];
   }
   const known = figures.labelled === figures.urls
     ? ["your ", strong(count(figures.urls)), " URLs are duplicates"]
     : [strong(count(figures.labelled)), " URLs whose pages are known are duplicates"];
-  if (found.duplicates === 0) return ["None of ", known, "; ", strong(rules), ` ${edits === 1 ? "is" : "are"} applied`, risk];
+  if (found.duplicates === 0) return ["None of ", known, "; ", strong(rules), ` ${rules === 1 ? "is" : "are"} applied`, risk];
   return [
     strong(percent(found.duplicates, figures.labelled)), " of ", known, "; ", strong(rules), ` ${verb} `,
     strong(percent(found.removed, found.duplicates)), " of them", risk,
@@ -121,11 +121,11 @@ function bar(figures) {
 }
 
 const REASONS = {
-  unproven: ["Lacks votes", "an edit would join them that too few groups have voted on"],
-  refused: ["Seen to fail", "an edit would join them, and different pages too"],
-  off: ["Turned off", "an edit that somebody turned off would join them"],
-  refuted: ["Refuted", "an edit that fetching refuted would join them"],
-  no_edit: ["No rule", "no edit is known that would join them"],
+  unproven: ["Lacks votes", "a rule would join them that too few groups have voted on"],
+  refused: ["Seen to fail", "a rule would join them, and different pages too"],
+  off: ["Turned off", "a rule that somebody turned off would join them"],
+  refuted: ["Refuted", "a rule that fetching refuted would join them"],
+  no_rule: ["No rule", "no rule is known that would join them"],
 };
 
 export function remainingSection(detail) {
@@ -145,7 +145,7 @@ export function remainingSection(detail) {
               "div",
               {},
               el("p", {}, el("span", { class: `badge ${kind.reason}`, title: why }, name), " ",
-                kind.edit ? prose(kind.edit) : ["differ in ", kind.parts.map((part, at) => [at > 0 && ", ", el("code", {}, part)])]),
+                kind.rule ? prose(kind.rule) : ["differ in ", kind.parts.map((part, at) => [at > 0 && ", ", el("code", {}, part)])]),
               pair(kind.example[0], kind.example[1]),
             ),
           );
@@ -198,7 +198,7 @@ export function learningCharts(detail) {
     figure("Learning curve", {
       label: `Duplicates removed by rules learned from a share of the URLs. ${spoken(removed)}.`, areShares: true, yMost: 1, xLabel, yLabel: "duplicates removed",
       series: [{ ...line("removed", "is-good", removed), isArea: true }],
-      marks: marks(removed, (point) => `${counted(point.edits, "edit", "edits")} learned from ${counted(point.urls, "URL", "URLs")} remove ${count(point.removed)} of ${counted(point.duplicates, "duplicate", "duplicates")}`),
+      marks: marks(removed, (point) => `${counted(point.rules, "rule", "rules")} learned from ${counted(point.urls, "URL", "URLs")} remove ${count(point.removed)} of ${counted(point.duplicates, "duplicate", "duplicates")}`),
     }, el("figcaption", { class: "note" }, "Rules learned again by canonfd from a part of this crawl, and tried on all of it. Where the curve still rises, more crawling may find more.")),
     figure("What is promised, and what is lost", {
       label: `Pages that rules learned from a share of the URLs lose. ${spoken(lost)}.`, areShares: true, xLabel, yLabel: "of all pages",
@@ -218,8 +218,8 @@ export function overviewSection(whatif, place, heading = "h1", id = "overview") 
   const draw = () => {
     const figures = whatif.figures(place);
     const switched = Array.from(whatif.switches).filter(([name]) => place === null || name.startsWith(`${whatif.data.details[place].site}\t`));
-    const edits = row.edits.applied + switched.reduce((sum, [, isOn]) => sum + (isOn ? 1 : -1), 0);
-    replace(title, headline(figures, row, edits).flat(4).map((part) => (part instanceof Node ? part : document.createTextNode(part))));
+    const rules = row.rules.applied + switched.reduce((sum, [, isOn]) => sum + (isOn ? 1 : -1), 0);
+    replace(title, headline(figures, row, rules).flat(4).map((part) => (part instanceof Node ? part : document.createTextNode(part))));
     replace(body, row.crawl ? [bar(figures), tiles(figures, row)] : tilesOfRules(row));
   };
   whatif.listen(draw);
@@ -229,8 +229,8 @@ export function overviewSection(whatif, place, heading = "h1", id = "overview") 
 
 function tilesOfRules(row) {
   const out = [
-    tile(count(row.edits.applied), "Rules applied", `of ${count(row.edits.all)} in the file`, "good"),
-    tile(count(row.edits.unproven), "Unproven", "kept in the file, not applied", "warn"),
+    tile(count(row.rules.applied), "Rules applied", `of ${count(row.rules.all)} in the file`, "good"),
+    tile(count(row.rules.unproven), "Unproven", "kept in the file, not applied", "warn"),
     tile(count(row.learned_urls), "URLs learned from", `${count(row.learned_pages)} pages`, ""),
   ];
   if (row.promise) out.push(tile(`≤ ${count(row.promise.lost)}`, "Pages at risk", `of ${count(row.promise.pages)}, with 95 % confidence`, "bad"));

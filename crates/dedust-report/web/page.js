@@ -104,12 +104,12 @@ function header(data, place, choose) {
 function footer(data) {
   const crawl = data.total.crawl;
   const from = crawl ? `a crawl of ${counted(crawl.urls, "URL", "URLs")}` : "the rule file alone";
-  return el("p", {}, `Made by dedust ${data.version} from ${counted(data.total.edits.all, "edit", "edits")}${data.method ? ` of ${data.method}` : ""} and ${from}. `,
-    data.urls?.left_out > 0 && `${count(data.urls.left_out)} URLs that no edit changes are counted, and not part of this page. `,
+  return el("p", {}, `Made by dedust ${data.version} from ${counted(data.total.rules.all, "rule", "rules")}${data.method ? ` of ${data.method}` : ""} and ${from}. `,
+    data.urls?.left_out > 0 && `${count(data.urls.left_out)} URLs that no rule changes are counted, and not part of this page. `,
     "A key is for comparing, a canonical URL for fetching. A rule that is not proven is not applied.");
 }
 
-// Shows what the data of now say. `last` is what is to be shown as before: the site, and the edit that was decided about.
+// Shows what the data of now say. `last` is what is to be shown as before: the site, and the rule that was decided about.
 async function show(last) {
   const main = document.getElementById("main");
   const data = await loadData();

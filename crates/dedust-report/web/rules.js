@@ -8,8 +8,8 @@ import { decisionControls } from "./live.js";
 const BOUNDS_SHOWN = 24;
 const RULES_SHOWN = 40;
 
-function risk(edit) {
-  return edit.evidence ? edit.evidence.bound : 1;
+function risk(rule) {
+  return rule.evidence ? rule.evidence.bound : 1;
 }
 
 const ORDERS = {
@@ -24,10 +24,10 @@ function verdictText(verdict) {
   return `${verdict.outcome} by fetching${date}: ${counted(verdict.same, "pair", "pairs")} showed the same page, ${count(verdict.different)} different ones`;
 }
 
-function evidenceText(edit) {
-  const seen = edit.evidence;
+function evidenceText(rule) {
+  const seen = rule.evidence;
   if (!seen) return ["Written by hand: whoever wrote it vouches for it."];
-  const fetched = edit.trust === "fetched" ? "that were fetched" : "held out";
+  const fetched = rule.trust === "fetched" ? "that were fetched" : "held out";
   const out = [
     `${counted(seen.urls, "URL", "URLs")} changed in training; ${count(seen.failed_groups)} of ${counted(seen.groups, "group", "groups")} ${fetched} failed: at most ${percent(seen.bound, 1)} wrong, with 95 % confidence.`,
   ];
@@ -35,8 +35,8 @@ function evidenceText(edit) {
   return out;
 }
 
-// The URLs that an edit changes, with what they become.
-function changedList(whatif, place, edit) {
+// The URLs that a rule changes, with what they become.
+function changedList(whatif, place, rule) {
   const box = el("div", { class: "changed" });
   const button = el(
     "button",
@@ -46,7 +46,7 @@ function changedList(whatif, place, edit) {
       onclick: async () => {
         button.disabled = true;
         button.textContent = "Asking the normalizer …";
-        const numbers = await whatif.changedBy(place, edit);
+        const numbers = await whatif.changedBy(place, rule);
         const show = (number) => {
           const url = whatif.table.url(number);
           return el("li", {}, pair(url, whatif.normalizer.keys(url).trimEnd()));
@@ -56,77 +56,77 @@ function changedList(whatif, place, edit) {
         title.focus({ preventScroll: true });
       },
     },
-    `List the ${counted(edit.changed, "URL", "URLs")} that it changes`,
+    `List the ${counted(rule.changed, "URL", "URLs")} that it changes`,
   );
   return replace(box, button);
 }
 
-function details(whatif, place, edit, site) {
+function details(whatif, place, rule, site) {
   const facts = [];
   const fact = (name, ...value) => facts.push(el("dt", {}, name), el("dd", {}, value));
-  fact("Evidence", evidenceText(edit).map((text) => el("p", {}, text)));
-  if (edit.verdict) fact("Verdict", verdictText(edit.verdict));
-  if (edit.off) fact("Off", `turned off${decided(edit.off)}`);
-  if (edit.pinned) fact("Pinned", `pinned${decided(edit.pinned)}`);
-  if (!edit.fetchable) fact("Writes", "in the key only: what it writes is not known to be a URL that can be fetched");
-  if (edit.changed !== undefined) {
-    const hides = edit.hides > 0 ? `; ${counted(edit.hides, "page", "pages")} of the crawl would be met again` : "";
-    fact("In this crawl", `changes ${counted(edit.changed, "URL", "URLs")}; without it alone, ${counted(edit.saves ?? 0, "URL more", "URLs more")} would be fetched`,
-      edit.saves_bytes > 0 ? ` (${bytes(edit.saves_bytes)})` : "", hides, ".");
+  fact("Evidence", evidenceText(rule).map((text) => el("p", {}, text)));
+  if (rule.verdict) fact("Verdict", verdictText(rule.verdict));
+  if (rule.off) fact("Off", `turned off${decided(rule.off)}`);
+  if (rule.pinned) fact("Pinned", `pinned${decided(rule.pinned)}`);
+  if (!rule.fetchable) fact("Writes", "in the key only: what it writes is not known to be a URL that can be fetched");
+  if (rule.changed !== undefined) {
+    const hides = rule.hides > 0 ? `; ${counted(rule.hides, "page", "pages")} of the crawl would be met again` : "";
+    fact("In this crawl", `changes ${counted(rule.changed, "URL", "URLs")}; without it alone, ${counted(rule.saves ?? 0, "URL more", "URLs more")} would be fetched`,
+      rule.saves_bytes > 0 ? ` (${bytes(rule.saves_bytes)})` : "", hides, ".");
   }
-  fact("Name", el("code", {}, edit.id), `, edit ${edit.index} of ${site}. `, el("code", {}, `dedust rules off rules.json ${site} ${edit.id}`));
+  fact("Name", el("code", {}, rule.id), `, rule ${rule.index} of ${site}. `, el("code", {}, `dedust rules off rules.json ${site} ${rule.id}`));
   return el(
     "div",
     { class: "details" },
     el("dl", { class: "facts" }, facts),
-    decisionControls(whatif.data, site, edit),
-    edit.examples.length > 0 && [
-      el("h4", {}, edit.examples.length === 1 ? "Example" : "Examples"),
-      el("ul", { class: "plain pairs" }, edit.examples.map((example) => el("li", {}, pair(example[0], example[1])))),
+    decisionControls(whatif.data, site, rule),
+    rule.examples.length > 0 && [
+      el("h4", {}, rule.examples.length === 1 ? "Example" : "Examples"),
+      el("ul", { class: "plain pairs" }, rule.examples.map((example) => el("li", {}, pair(example[0], example[1])))),
     ],
-    whatif.isExact && edit.changed > 0 && edit.applied && changedList(whatif, place, edit),
+    whatif.isExact && rule.changed > 0 && rule.applied && changedList(whatif, place, rule),
   );
 }
 
-function ruleRow(whatif, place, site, edit, most, bound) {
-  const [toggle, body] = disclosure(`edit-${place}-${edit.index}`, "rule-body", prose(edit.sentence), () => [details(whatif, place, edit, site)]);
+function ruleRow(whatif, place, site, rule, most, bound) {
+  const [toggle, body] = disclosure(`rule-${place}-${rule.index}`, "rule-body", prose(rule.sentence), () => [details(whatif, place, rule, site)]);
   const canSwitch = Boolean(whatif.normalizer) && !whatif.data.compiled;
   const box = el("input", {
     type: "checkbox",
     role: "switch",
-    checked: whatif.isOn(site, edit),
+    checked: whatif.isOn(site, rule),
     disabled: !canSwitch,
-    "aria-label": `Apply: ${edit.sentence.replaceAll("`", "")}`,
-    onchange: () => whatif.set(site, edit, box.checked),
+    "aria-label": `Apply: ${rule.sentence.replaceAll("`", "")}`,
+    onchange: () => whatif.set(site, rule, box.checked),
   });
   const row = el(
     "li",
-    { class: "rule", "data-id": edit.id },
+    { class: "rule", "data-id": rule.id },
     el(
       "div",
       { class: "rule-head" },
       el("label", { class: "switch" }, box, el("span", { "aria-hidden": "true" })),
       el("div", { class: "what" }, toggle, el("p", { class: "tags" },
-        edit.state.split(", ").map((state) => el("span", { class: `badge ${state}` }, state)),
-        el("span", { class: "badge plain-badge" }, edit.trust),
-        edit.verdict && el("span", { class: `badge ${edit.verdict.outcome}` }, edit.verdict.outcome === "unknown" ? "fetched, undecided" : `${edit.verdict.outcome} by fetching`),
+        rule.state.split(", ").map((state) => el("span", { class: `badge ${state}` }, state)),
+        el("span", { class: "badge plain-badge" }, rule.trust),
+        rule.verdict && el("span", { class: `badge ${rule.verdict.outcome}` }, rule.verdict.outcome === "unknown" ? "fetched, undecided" : `${rule.verdict.outcome} by fetching`),
       )),
-      el("div", { class: "saves" }, edit.saves === undefined
-        ? el("span", { class: "soft" }, `${counted(edit.evidence?.urls ?? 0, "URL", "URLs")} in training`)
-        : [el("b", {}, count(edit.saves)), el("span", { class: "soft" }, ` of ${count(edit.changed)} changed`), meter(edit.saves, most)]),
-      el("div", { class: "bound" }, edit.evidence
-        ? [whisker(edit.evidence, bound), el("span", { class: "soft" }, `≤ ${percent(edit.evidence.bound, 1)} of ${counted(edit.evidence.groups, "group", "groups")}`)]
+      el("div", { class: "saves" }, rule.saves === undefined
+        ? el("span", { class: "soft" }, `${counted(rule.evidence?.urls ?? 0, "URL", "URLs")} in training`)
+        : [el("b", {}, count(rule.saves)), el("span", { class: "soft" }, ` of ${count(rule.changed)} changed`), meter(rule.saves, most)]),
+      el("div", { class: "bound" }, rule.evidence
+        ? [whisker(rule.evidence, bound), el("span", { class: "soft" }, `≤ ${percent(rule.evidence.bound, 1)} of ${counted(rule.evidence.groups, "group", "groups")}`)]
         : el("span", { class: "soft" }, "no evidence")),
     ),
     body,
   );
   whatif.listen(() => {
-    const isOn = whatif.isOn(site, edit);
+    const isOn = whatif.isOn(site, rule);
     box.checked = isOn;
     row.classList.toggle("is-off", !isOn);
-    row.classList.toggle("is-switched", isOn !== edit.applied);
+    row.classList.toggle("is-switched", isOn !== rule.applied);
   });
-  row.classList.toggle("is-off", !whatif.isOn(site, edit));
+  row.classList.toggle("is-off", !whatif.isOn(site, rule));
   return row;
 }
 
@@ -139,9 +139,9 @@ function meter(value, most) {
 function curve(detail) {
   const points = detail.curve;
   if (points.length < 2) return null;
-  const name = (point) => detail.edits.find((edit) => edit.index === point.edit)?.sentence ?? "safe normalization alone";
+  const name = (point) => detail.rules.find((rule) => rule.index === point.rule)?.sentence ?? "safe normalization alone";
   const last = points.at(-1);
-  const label = `With ${points.map((point) => `${point.edits} edits ${count(point.saved)}`).slice(0, 6).join(", ")} … ${last.edits} edits ${count(last.saved)} URLs need not be fetched.`;
+  const label = `With ${points.map((point) => `${point.rules} rules ${count(point.saved)}`).slice(0, 6).join(", ")} … ${last.rules} rules ${count(last.saved)} URLs need not be fetched.`;
   return el(
     "figure",
     { class: "panel" },
@@ -149,10 +149,10 @@ function curve(detail) {
     drawn("chart-box", (width) =>
       lineChart(width, {
         label,
-        xLabel: "edits, those that save most first",
+        xLabel: "rules, those that save most first",
         yLabel: "URLs saved",
-        series: [{ className: "is-good", isStepped: false, isArea: true, points: points.map((point) => [point.edits, point.saved]) }],
-        marks: points.map((point) => ({ x: point.edits, y: point.saved, text: `${point.edits}: ${name(point)}; ${count(point.saved)} saved` })),
+        series: [{ className: "is-good", isStepped: false, isArea: true, points: points.map((point) => [point.rules, point.saved]) }],
+        marks: points.map((point) => ({ x: point.rules, y: point.saved, text: `${point.rules}: ${name(point)}; ${count(point.saved)} saved` })),
       }),
     ),
     el("figcaption", { class: "note" }, halfway(points)),
@@ -161,12 +161,12 @@ function curve(detail) {
 
 function halfway(points) {
   const half = points.at(-1).saved / 2;
-  const edits = Math.max(1, points.find((point) => point.saved >= half)?.edits ?? 1);
-  return edits === 1 ? "One edit saves half of all that is saved." : `${count(edits)} edits save half of all that is saved.`;
+  const rules = Math.max(1, points.find((point) => point.saved >= half)?.rules ?? 1);
+  return rules === 1 ? "One rule saves half of all that is saved." : `${count(rules)} rules save half of all that is saved.`;
 }
 
 function bounds(detail) {
-  const known = detail.edits.filter((edit) => edit.evidence && edit.applied).sort((a, b) => risk(b) - risk(a));
+  const known = detail.rules.filter((rule) => rule.evidence && rule.applied).sort((a, b) => risk(b) - risk(a));
   if (known.length === 0) return null;
   return el(
     "figure",
@@ -181,26 +181,26 @@ function bounds(detail) {
 function refusedTable(detail) {
   if (detail.refused.length === 0) return null;
   const kinds = [
-    ["Unproven", "Too few groups have voted. More crawling, or dedust validate --unproven, would settle them.", detail.refused.filter((edit) => edit.missing !== undefined)],
-    ["Refused", "Seen to fail, or not worth it. Never applied.", detail.refused.filter((edit) => edit.missing === undefined)],
+    ["Unproven", "Too few groups have voted. More crawling, or dedust validate --unproven, would settle them.", detail.refused.filter((rule) => rule.missing !== undefined)],
+    ["Refused", "Seen to fail, or not worth it. Never applied.", detail.refused.filter((rule) => rule.missing === undefined)],
   ];
-  return kinds.filter(([, , edits]) => edits.length > 0).map(([name, why, edits]) =>
+  return kinds.filter(([, , rules]) => rules.length > 0).map(([name, why, rules]) =>
     el(
       "details",
       { class: "candidates" },
-      el("summary", {}, `${name} candidates`, el("span", { class: "soft" }, ` ${count(edits.length)}`)),
+      el("summary", {}, `${name} candidates`, el("span", { class: "soft" }, ` ${count(rules.length)}`)),
       el("p", { class: "note" }, why),
       el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `${name} candidates` },
         el("table", {},
-          el("thead", {}, el("tr", {}, ["Edit", "Votes", "Against", "Missing", "Would join", "Why not"].map((heading, at) =>
+          el("thead", {}, el("tr", {}, ["Rule", "Votes", "Against", "Missing", "Would join", "Why not"].map((heading, at) =>
             el("th", { scope: "col", class: at > 0 && at < 5 ? "number" : "" }, heading)))),
-          el("tbody", {}, edits.map((edit) => el("tr", {},
-            el("td", { class: "prose" }, prose(edit.sentence)),
-            el("td", { class: "number" }, count(edit.votes)),
-            el("td", { class: "number" }, count(edit.against)),
-            el("td", { class: "number" }, edit.missing === undefined ? "–" : count(edit.missing)),
-            el("td", { class: "number" }, edit.merged === undefined ? "–" : count(edit.merged)),
-            el("td", { class: "prose" }, edit.reason, edit.verdict && `; ${verdictText(edit.verdict)}`),
+          el("tbody", {}, rules.map((rule) => el("tr", {},
+            el("td", { class: "prose" }, prose(rule.sentence)),
+            el("td", { class: "number" }, count(rule.votes)),
+            el("td", { class: "number" }, count(rule.against)),
+            el("td", { class: "number" }, rule.missing === undefined ? "–" : count(rule.missing)),
+            el("td", { class: "number" }, rule.merged === undefined ? "–" : count(rule.merged)),
+            el("td", { class: "prose" }, rule.reason, rule.verdict && `; ${verdictText(rule.verdict)}`),
           ))),
         ),
       ),
@@ -210,8 +210,8 @@ function refusedTable(detail) {
 
 export function rulesSection(whatif, place, charts) {
   const detail = whatif.data.details[place];
-  const most = Math.max(0, ...detail.edits.map((edit) => edit.saves ?? 0));
-  const bound = Math.max(0.02, ...detail.edits.filter((edit) => edit.evidence).map(risk));
+  const most = Math.max(0, ...detail.rules.map((rule) => rule.saves ?? 0));
+  const bound = Math.max(0.02, ...detail.rules.filter((rule) => rule.evidence).map(risk));
   const list = el("div", {});
   const order = el("select", { id: `order-${place}`, onchange: () => draw() },
     Object.entries(ORDERS).map(([name, [text]]) => el("option", { value: name }, text)));
@@ -219,12 +219,12 @@ export function rulesSection(whatif, place, charts) {
   const found = el("p", { class: "soft found", role: "status" });
   const draw = () => {
     const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const text = (edit) => `${edit.sentence} ${edit.id} ${edit.state} ${edit.trust}`.toLowerCase();
-    const shown = detail.edits.filter((edit) => words.every((word) => text(edit).includes(word))).sort(ORDERS[order.value][1]);
-    found.textContent = words.length > 0 ? `${count(shown.length)} of ${counted(detail.edits.length, "edit", "edits")}` : "";
+    const text = (rule) => `${rule.sentence} ${rule.id} ${rule.state} ${rule.trust}`.toLowerCase();
+    const shown = detail.rules.filter((rule) => words.every((word) => text(rule).includes(word))).sort(ORDERS[order.value][1]);
+    found.textContent = words.length > 0 ? `${count(shown.length)} of ${counted(detail.rules.length, "rule", "rules")}` : "";
     replace(list, shown.length > 0
-      ? paged(shown, RULES_SHOWN, (edit) => ruleRow(whatif, place, detail.site, edit, most, bound), el("ol", { class: "plain rules" }))
-      : el("p", { class: "empty" }, detail.edits.length > 0 ? "No rule matches." : !whatif.data.rules ? "Compiled rules say no more than what they do: there are no rules to list." : "This site has no rules: only safe normalization is applied."));
+      ? paged(shown, RULES_SHOWN, (rule) => ruleRow(whatif, place, detail.site, rule, most, bound), el("ol", { class: "plain rules" }))
+      : el("p", { class: "empty" }, detail.rules.length > 0 ? "No rule matches." : !whatif.data.rules ? "Compiled rules say no more than what they do: there are no rules to list." : "This site has no rules: only safe normalization is applied."));
   };
   draw();
   const hosts = detail.hosts.length > 0 && el("p", { class: "note hosts" }, `They hold on ${listed(detail.hosts.slice(0, 6))}${detail.hosts.length > 6 ? ` and ${detail.hosts.length - 6} more hosts` : ""}.`);
@@ -232,20 +232,20 @@ export function rulesSection(whatif, place, charts) {
     "section",
     { id: "rules", "aria-labelledby": "rules-title" },
     el("h2", { id: "rules-title" }, "Rules"),
-    el("p", { class: "lead" }, "Each is an edit that is made to every URL it concerns. Switch one off to see what it saves",
-      whatif.isExact ? ": all URLs of the crawl are normalized again, in this page, so the figures are exact." : ". The URLs are not part of this page, so the figures are estimates: each edit is counted as if it alone were off."),
+    el("p", { class: "lead" }, "Each is a rule that is made to every URL it concerns. Switch one off to see what it saves",
+      whatif.isExact ? ": all URLs of the crawl are normalized again, in this page, so the figures are exact." : ". The URLs are not part of this page, so the figures are estimates: each rule is counted as if it alone were off."),
     hosts,
     el("div", { class: "panels" }, curve(detail), charts, bounds(detail)),
-    detail.edits.length > 0 && el("div", { class: "controls" },
+    detail.rules.length > 0 && el("div", { class: "controls" },
       el("label", {}, "Order ", order), el("label", {}, "Filter ", filter), found),
-    detail.edits.length > 0 && el("div", { class: "rule-columns", "aria-hidden": "true" },
+    detail.rules.length > 0 && el("div", { class: "rule-columns", "aria-hidden": "true" },
       el("span", {}, "On"), el("span", {}, "What it does"), el("span", {}, "Saves"), el("span", {}, "Wrong at most")),
     list,
     refusedTable(detail),
   );
 }
 
-// The bar at the foot of the page while edits are switched.
+// The bar at the foot of the page while rules are switched.
 export function whatifBar(whatif, box) {
   const draw = () => {
     box.hidden = whatif.changes === 0;

@@ -14,7 +14,7 @@ function valuesOf(row) {
     saved: crawl ? found.saved / crawl.urls : null,
     left: known ? found.left : null,
     risk: row.figures.promise?.lost ?? null,
-    rules: row.figures.edits.applied,
+    rules: row.figures.rules.applied,
   };
 }
 

@@ -20,8 +20,8 @@ function steps(url, explained, details) {
   if (explained.mirror) out.push(step("Mirror", `${explained.mirror} shows the pages of ${explained.site}`));
   const known = details.find((detail) => detail.site === explained.site);
   for (const made of explained.steps) {
-    const edit = known?.edits[made.edit];
-    const name = `Edit ${made.edit}${edit ? ` · ${edit.id}` : ""}`;
+    const rule = known?.rules[made.rule];
+    const name = `Rule ${made.rule}${rule ? ` · ${rule.id}` : ""}`;
     if (made.key === undefined) out.push(step(name, made.sentence ?? "compiled rules do not say what it does"));
     else next(name, made.key, prose(made.sentence));
   }
@@ -103,8 +103,8 @@ export function trySection(whatif, getPlace) {
   };
   whatif.listen(() => !whatif.isBusy && run());
   const detail = whatif.data.details[getPlace()];
-  const examples = (detail?.edits ?? []).filter((edit) => edit.applied && edit.examples.length > 0)
-    .sort((a, b) => (b.saves ?? 0) - (a.saves ?? 0)).slice(0, 3).map((edit) => edit.examples[0][0]);
+  const examples = (detail?.rules ?? []).filter((rule) => rule.applied && rule.examples.length > 0)
+    .sort((a, b) => (b.saves ?? 0) - (a.saves ?? 0)).slice(0, 3).map((rule) => rule.examples[0][0]);
   const body = whatif.normalizer
     ? [
         el("form", { class: "try-form", onsubmit: (event) => { event.preventDefault(); run(); } },

@@ -1,4 +1,4 @@
-// What if this edit were off? Exact where the URLs are in the page: they get new keys, and all figures are counted again.
+// What if this rule were off? Exact where the URLs are in the page: they get new keys, and all figures are counted again.
 
 const AT_ONCE = 20000;
 
@@ -67,18 +67,18 @@ export class WhatIf extends EventTarget {
     return this.#normalizer;
   }
 
-  isOn(site, edit) {
-    return this.switches.get(`${site}\t${edit.index}`) ?? edit.applied;
+  isOn(site, rule) {
+    return this.switches.get(`${site}\t${rule.index}`) ?? rule.applied;
   }
 
   get changes() {
     return this.switches.size;
   }
 
-  // Turns an edit on or off; figures follow.
-  set(site, edit, isOn) {
-    const name = `${site}\t${edit.index}`;
-    if (isOn === edit.applied) this.switches.delete(name);
+  // Turns a rule on or off; figures follow.
+  set(site, rule, isOn) {
+    const name = `${site}\t${rule.index}`;
+    if (isOn === rule.applied) this.switches.delete(name);
     else this.switches.set(name, isOn);
     return this.update();
   }
@@ -106,10 +106,10 @@ export class WhatIf extends EventTarget {
         if (!this.#base) this.#base = await this.#grouped(run, []);
         const switches = Array.from(this.switches, ([name, isOn]) => [...name.split("\t"), isOn]);
         const groups = switches.length > 0 ? await this.#grouped(run, switches) : this.#base;
-        if (switches.length === 0 && !this.data.compiled) this.#normalizer.switchEdits([]);
+        if (switches.length === 0 && !this.data.compiled) this.#normalizer.switchRules([]);
         if (run === this.#run && groups) this.groups = groups;
       } else if (this.#normalizer && !this.data.compiled) {
-        this.#normalizer.switchEdits(Array.from(this.switches, ([name, isOn]) => [...name.split("\t"), isOn]));
+        this.#normalizer.switchRules(Array.from(this.switches, ([name, isOn]) => [...name.split("\t"), isOn]));
       }
     } catch (error) {
       this.error = error.message;
@@ -121,7 +121,7 @@ export class WhatIf extends EventTarget {
   }
 
   async #grouped(run, switches) {
-    if (!this.data.compiled) this.#normalizer.switchEdits(switches);
+    if (!this.data.compiled) this.#normalizer.switchRules(switches);
     const groups = new Uint32Array(this.table.count);
     for (let at = 0; at < this.table.count; at += AT_ONCE) {
       if (run !== this.#run && this.#base) return null;
@@ -146,12 +146,12 @@ export class WhatIf extends EventTarget {
     }
     this.data.details.forEach((detail, at) => {
       if (place !== null && at !== place) return;
-      for (const edit of detail.edits) {
-        if (this.isOn(detail.site, edit) !== edit.applied && edit.applied) {
-          figures.keys += edit.saves ?? 0;
-          figures.saved_bytes -= edit.saves_bytes ?? 0;
-          figures.covered += edit.hides ?? 0;
-          figures.labelled_keys += edit.saves ?? 0;
+      for (const rule of detail.rules) {
+        if (this.isOn(detail.site, rule) !== rule.applied && rule.applied) {
+          figures.keys += rule.saves ?? 0;
+          figures.saved_bytes -= rule.saves_bytes ?? 0;
+          figures.covered += rule.hides ?? 0;
+          figures.labelled_keys += rule.saves ?? 0;
         }
       }
     });
@@ -163,13 +163,13 @@ export class WhatIf extends EventTarget {
     return this.data.sites.find((row) => row.site === site)?.figures ?? {};
   }
 
-  // The numbers of the URLs that an edit changes.
-  async changedBy(place, edit) {
+  // The numbers of the URLs that a rule changes.
+  async changedBy(place, rule) {
     const [start, end] = this.table.range(place);
     const out = [];
     for (let at = start; at < end; at += AT_ONCE / 4) {
       const count = Math.min(AT_ONCE / 4, end - at);
-      out.push(...this.#normalizer.changed(this.data.details[place].site, edit.index, at, count));
+      out.push(...this.#normalizer.changed(this.data.details[place].site, rule.index, at, count));
       await pause();
     }
     return out;

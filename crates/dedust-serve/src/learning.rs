@@ -47,8 +47,8 @@ pub(crate) enum LearnState {
     },
     /// The rules are served.
     Done {
-        /// Edits of all sites, and decisions that were kept.
-        edits: u64,
+        /// Rules of all sites, and decisions that were kept.
+        rules: u64,
         sites: u64,
         kept: u64,
         seconds: f64,
@@ -186,11 +186,10 @@ impl Run {
             rules.change(|rules| {
                 let kept = learned.keep(rules);
                 *rules = learned;
-                let edits = rules.rule_count() as u64;
                 let seconds = started.elapsed().as_secs_f64();
                 let kept = kept.off + kept.pinned + kept.verdicts;
                 Ok::<_, LearnError>(LearnState::Done {
-                    edits,
+                    rules: rules.rule_count() as u64,
                     sites: rules.sites().len() as u64,
                     kept,
                     seconds,

@@ -11,7 +11,7 @@ use std::io::{Read as _, Write as _};
 
 # let folder = tempfile::tempdir()?;
 # let path = folder.path().join("rules.json");
-std::fs::write(&path, r#"{"version": 2, "sites": {"a.example": {"edits": [{"change": [{"drop": "q.sid"}]}]}}}"#)?;
+std::fs::write(&path, r#"{"version": 1, "sites": {"a.example": {"rules": [{"change": [{"drop": "q.sid"}]}]}}}"#)?;
 let mut options = ServeOptions::new(&path);
 options.listen = ([127, 0, 0, 1], 0).into();
 let server = Server::open(options)?;

@@ -155,13 +155,13 @@ impl LiveRules {
 
     fn tell(&self, loaded: &LoadedRules) {
         let LoadedRules { normalizer, .. } = loaded;
-        let (sites, edits) = (normalizer.site_count(), normalizer.rule_count());
+        let (sites, rules) = (normalizer.site_count(), normalizer.rule_count());
         self.metrics.rules_loads.inc();
         self.metrics.rules_stale.set(0);
         self.metrics.rules_sites.set(sites);
-        self.metrics.rules_edits.set(edits);
+        self.metrics.rules_rules.set(rules);
         let name = self.path.display();
-        self.log.note("rules_loaded", format!("{name}: {edits} edits of {sites} sites"));
+        self.log.note("rules_loaded", format!("{name}: {rules} rules of {sites} sites"));
         if normalizer.left_out_count() > 0 {
             let message = format!("{} sites of {name} were left out", normalizer.left_out_count());
             let remedy =

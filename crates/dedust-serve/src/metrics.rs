@@ -45,7 +45,7 @@ pub(crate) struct Metrics {
     /// 1 if the file holds rules that were refused, so that older ones are served.
     pub(crate) rules_stale: Gauge<i64>,
     pub(crate) rules_sites: Gauge<u64, AtomicU64>,
-    pub(crate) rules_edits: Gauge<u64, AtomicU64>,
+    pub(crate) rules_rules: Gauge<u64, AtomicU64>,
 }
 
 impl Metrics {
@@ -65,7 +65,7 @@ impl Metrics {
             rules_refused: Counter::default(),
             rules_stale: Gauge::default(),
             rules_sites: Gauge::default(),
-            rules_edits: Gauge::default(),
+            rules_rules: Gauge::default(),
             registry: Registry::default(),
         };
         let m = &metrics;
@@ -85,7 +85,7 @@ impl Metrics {
         let help = "1 if the rules served are older than the rule file, since that was refused";
         registry.register("rules_stale", help, m.rules_stale.clone());
         registry.register("rules_sites", "Sites that have rules", m.rules_sites.clone());
-        registry.register("rules_edits", "Edits that are applied", m.rules_edits.clone());
+        registry.register("rules_rules", "Rules that are applied", m.rules_rules.clone());
         Self { registry, ..metrics }
     }
 

@@ -15,7 +15,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use dedust::errors::DecideError;
 use dedust::errors::with_causes;
-use dedust::rules::{DecidedEdits, Decision, DecisionVerb, Edit, RefusedEdit, SiteSummary};
+use dedust::rules::{DecidedRules, Decision, DecisionVerb, RefusedRule, Rule, SiteSummary};
 use serde::{Deserialize, Serialize};
 
 use crate::answer::{Answering, Verb};
@@ -185,7 +185,7 @@ struct ServedRules {
     /// Another one if keys or canonical URLs may be others.
     fingerprint: String,
     sites: u64,
-    edits: u64,
+    rules: u64,
     /// Whether the file has changed since and cannot be used.
     stale: bool,
 }
@@ -197,7 +197,7 @@ async fn served(State(app): Shared) -> Response {
         version,
         fingerprint: format!("{:032x}", normalizer.fingerprint()),
         sites: normalizer.site_count(),
-        edits: normalizer.rule_count(),
+        rules: normalizer.rule_count(),
         stale: app.metrics.rules_stale.get() != 0,
     })
 }
@@ -208,27 +208,27 @@ struct SiteRecord<'a> {
     site: &'a str,
     hosts: &'a [Box<str>],
     summary: &'a SiteSummary,
-    edits: Vec<EditRecord<'a>>,
-    refused: &'a [RefusedEdit],
+    rules: Vec<RuleRecord<'a>>,
+    refused: &'a [RefusedRule],
 }
 
 #[derive(Serialize)]
-struct EditRecord<'a> {
+struct RuleRecord<'a> {
     index: usize,
     id: String,
     sentence: String,
     applied: bool,
-    edit: &'a Edit,
+    rule: &'a Rule,
 }
 
-impl<'a> EditRecord<'a> {
-    fn new(index: usize, edit: &'a Edit) -> Self {
+impl<'a> RuleRecord<'a> {
+    fn new(index: usize, rule: &'a Rule) -> Self {
         Self {
             index,
-            id: edit.id().to_string(),
-            sentence: edit.to_string(),
-            applied: edit.is_applied(),
-            edit,
+            id: rule.id().to_string(),
+            sentence: rule.to_string(),
+            applied: rule.is_applied(),
+            rule,
         }
     }
 }
@@ -252,9 +252,9 @@ async fn site(State(app): Shared, path: Result<Path<String>, PathRejection>) -> 
         ));
     };
     let Some(site) = rules.site(&name) else { return Err(unknown_site(&name)) };
-    let edits = site.edits().iter().enumerate().map(|(index, edit)| EditRecord::new(index, edit)).collect();
+    let rules = site.rules().iter().enumerate().map(|(index, rule)| RuleRecord::new(index, rule)).collect();
     let (hosts, summary, refused) = (site.hosts(), site.summary(), site.refused());
-    Ok(json(&SiteRecord { site: &name, hosts, summary, edits, refused }))
+    Ok(json(&SiteRecord { site: &name, hosts, summary, rules, refused }))
 }
 
 fn unknown_site(name: &str) -> Problem {
@@ -265,7 +265,7 @@ fn unknown_site(name: &str) -> Problem {
     )
 }
 
-/// What is decided about some edits of a site.
+/// What is decided about some rules of a site.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DecisionRequest {
@@ -297,7 +297,7 @@ async fn decide(State(app): Shared, path: Result<Path<String>, PathRejection>, b
     let request: DecisionRequest =
         serde_json::from_slice(&body).map_err(|error| refuse(format!("no decision: {error}")))?;
     if request.all != request.ids.is_empty() {
-        return Err(refuse("either `ids` or `all` must say which edits are meant".into()));
+        return Err(refuse("either `ids` or `all` must say which rules are meant".into()));
     }
     let done = tokio::task::spawn_blocking(move || write_decision(&app, &site, request)).await;
     done.map_err(|error| {
@@ -312,7 +312,7 @@ fn write_decision(app: &App, site: &str, request: DecisionRequest) -> Answer {
     let by = text(by).unwrap_or_else(|| "dedust serve".into());
     let decision = Decision { by: Some(by.clone()), at: Some(now_in_seconds().into()), why: text(why) };
     let decided = app.rules.change(|rules| {
-        let which = if all { DecidedEdits::All } else { DecidedEdits::Ids(&ids) };
+        let which = if all { DecidedRules::All } else { DecidedRules::Ids(&ids) };
         Ok::<_, ChangeError>(rules.decide(site, which, verb, &decision)?)
     });
     let decided = decided.map_err(|error| {
@@ -326,12 +326,12 @@ fn write_decision(app: &App, site: &str, request: DecisionRequest) -> Answer {
         Problem::new(status, with_causes(&error), "nothing was written; GET /v1/rules/SITE has the ids")
     })?;
     let changed = decided.iter().filter(|decided| decided.is_changed).count();
-    app.log.note("decided", format!("{by}: {verb:?} on {changed} edits of {site}"));
+    app.log.note("decided", format!("{by}: {verb:?} on {changed} rules of {site}"));
     let loaded = app.rules.current();
-    let edits = loaded.rules.as_ref().and_then(|rules| rules.site(site)).map_or(&[][..], |site| site.edits());
-    let edits = decided.iter().filter_map(|decided| Some((decided.index, edits.get(decided.index)?)));
-    let edits: Vec<EditRecord<'_>> = edits.map(|(index, edit)| EditRecord::new(index, edit)).collect();
-    Ok(json(&serde_json::json!({ "site": site, "changed": changed, "edits": edits })))
+    let rules = loaded.rules.as_ref().and_then(|rules| rules.site(site)).map_or(&[][..], |site| site.rules());
+    let rules = decided.iter().filter_map(|decided| Some((decided.index, rules.get(decided.index)?)));
+    let rules: Vec<RuleRecord<'_>> = rules.map(|(index, rule)| RuleRecord::new(index, rule)).collect();
+    Ok(json(&serde_json::json!({ "site": site, "changed": changed, "rules": rules })))
 }
 
 async fn learn_state(State(app): Shared) -> Response {

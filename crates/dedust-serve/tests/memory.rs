@@ -22,7 +22,7 @@ fn a_million_lines_take_no_more_memory_than_a_thousand() {
     let path = folder.path().join("rules.json");
     std::fs::write(
         &path,
-        r#"{"version": 2, "sites": {"a.example": {"edits": [{"change": [{"drop": "q.sid"}]}]}}}"#,
+        r#"{"version": 1, "sites": {"a.example": {"rules": [{"change": [{"drop": "q.sid"}]}]}}}"#,
     )
     .unwrap();
     let mut options = ServeOptions::new(path);

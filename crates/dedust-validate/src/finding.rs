@@ -1,14 +1,14 @@
 /*!
-What came of one edit: of a rule, a verdict; of an edit that was not proven, also whether it is applied from now on.
+What came of one rule: of a rule, a verdict; of a rule that was not proven, also whether it is applied from now on.
 */
 
 use dedust::errors::InvalidSite;
-use dedust::rules::{Edit, Outcome, RefusedEdit};
+use dedust::rules::{Outcome, RefusedRule, Rule};
 
 use crate::pair::Target;
 use crate::trial::Trial;
 
-/// What came of one edit.
+/// What came of one rule.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// Its site.
@@ -19,24 +19,24 @@ pub struct Finding {
     pub trial: Trial,
     /// What follows from it.
     pub outcome: Outcome,
-    /// What becomes of an edit that was not proven.
+    /// What becomes of a rule that was not proven.
     pub settled: Option<Settled>,
 }
 
-/// What becomes of an unproven edit.
+/// What becomes of an unproven rule.
 #[derive(Clone, Debug)]
 pub struct Settled {
-    /// What takes its place among the edits that are applied; empty if it stays unproven.
-    pub edits: Vec<Edit>,
+    /// What takes its place among the rules that are applied; empty if it stays unproven.
+    pub rules: Vec<Rule>,
     /// As it is kept if it stays.
-    pub refused: RefusedEdit,
+    pub refused: RefusedRule,
     /// Pages more that the site may lose with it.
     pub lost: u64,
     /// Why it stays.
     pub obstacle: Option<Obstacle>,
 }
 
-/// Why an edit stays unproven.
+/// Why a rule stays unproven.
 #[derive(Clone, Debug)]
 pub enum Obstacle {
     /// It joins different pages.

@@ -1,5 +1,5 @@
 /*!
-Pairs of URLs that one edit brings together, given the edits before it.
+Pairs of URLs that one rule brings together, given the rules before it.
 
 URLs in, pairs out. URLs that have one key already are taken for one, so that each pair says something new.
 */
@@ -7,7 +7,7 @@ URLs in, pairs out. URLs that have one key already are taken for one, so that ea
 use std::collections::{HashMap, HashSet};
 
 use dedust::errors::InvalidSite;
-use dedust::rules::{Edit, SiteRules, SiteSummary};
+use dedust::rules::{Rule, SiteRules, SiteSummary};
 use dedust::{Normalizer, RuleSet, UrlKey};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -16,13 +16,13 @@ use crate::pair::Pair;
 /// Pairs of one group of URLs that may be drawn.
 pub(crate) const MAX_PAIRS_OF_GROUP: usize = 16;
 
-/// The edits of a site up to one of them, without and with it.
+/// The rules of a site up to one of them, without and with it.
 pub(crate) struct Joined {
     before: Normalizer,
     after: Normalizer,
 }
 
-/// What the edit does to a list of URLs.
+/// What the rule does to a list of URLs.
 pub(crate) struct Drawn {
     pub(crate) pairs: Vec<Pair>,
     /// URLs whose key it changes.
@@ -39,20 +39,20 @@ struct Rounds {
 }
 
 impl Joined {
-    /// `edit` after the edits `before`, on these hosts of a site.
+    /// `rule` after the rules `before`, on these hosts of a site.
     pub(crate) fn new(
         site: &str,
         hosts: &[Box<str>],
-        before: &[Edit],
-        edit: Edit,
+        before: &[Rule],
+        rule: Rule,
     ) -> Result<Self, InvalidSite> {
-        let compile = |edits: Vec<Edit>| {
+        let compile = |rules: Vec<Rule>| {
             let mut alone = RuleSet::new("");
-            let rules = SiteRules::new(SiteSummary::default(), edits)?;
+            let rules = SiteRules::new(SiteSummary::default(), rules)?;
             alone.insert(site, rules.with_hosts(hosts.to_vec()))?;
             Ok(Normalizer::compile(&alone))
         };
-        let after = before.iter().cloned().chain([edit]).collect();
+        let after = before.iter().cloned().chain([rule]).collect();
         Ok(Self { before: compile(before.to_vec())?, after: compile(after)? })
     }
 
@@ -64,7 +64,7 @@ impl Joined {
         max_of_group: usize,
         is_counted: impl Fn(u32) -> bool,
     ) -> Drawn {
-        // A URL for each key that they had before; one whose key the edit does not change comes first.
+        // A URL for each key that they had before; one whose key the rule does not change comes first.
         let mut groups: Vec<(UrlKey, Vec<&[u8]>)> = Vec::new();
         let mut index_of_key: HashMap<UrlKey, usize> = HashMap::new();
         let mut keys_before: HashSet<UrlKey> = HashSet::new();
@@ -97,7 +97,7 @@ impl Joined {
         Drawn { pairs: rounds.into_pairs(max_pairs), changed, merged }
     }
 
-    /// URLs with what the edit writes of them, where that is another URL.
+    /// URLs with what the rule writes of them, where that is another URL.
     pub(crate) fn written(&self, urls: &[&[u8]], max_pairs: usize) -> Vec<Pair> {
         let mut rounds = Rounds::default();
         for &url in urls {
@@ -116,7 +116,7 @@ impl Joined {
         self.after.key(url).ok().as_ref().map(hash)
     }
 
-    /// Whether the edit leaves the key of a URL as it is.
+    /// Whether the rule leaves the key of a URL as it is.
     pub(crate) fn keeps(&self, url: &str) -> bool {
         self.before.key(url).ok() == self.after.key(url).ok()
     }
@@ -155,11 +155,11 @@ fn hash(key: &UrlKey) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dedust::rules::{Change, Spot, TokenKey};
+    use dedust::rules::{Change, Spot, UrlPart};
 
-    fn drop_param(name: &str) -> Edit {
-        let change = vec![Change::Drop(Spot::Key(TokenKey::query(name)))];
-        Edit { change, ..Edit::default() }
+    fn drop_param(name: &str) -> Rule {
+        let change = vec![Change::Drop(Spot::Key(UrlPart::query(name)))];
+        Rule { change, ..Rule::default() }
     }
 
     fn joined() -> Joined {

@@ -2,9 +2,9 @@
 Puts learned rules to the test: rules and URLs in; pages are fetched and compared; verdicts and rules out.
 
 1. A [`Validator`] takes rules and [`Options`], and a list of URLs, one after the other.
-2. [`Validator::run`] draws pairs of URLs that each edit brings together, and has their pages fetched by a
+2. [`Validator::run`] draws pairs of URLs that each rule brings together, and has their pages fetched by a
    [`Fetcher`](dedust_fetch::Fetcher) and compared, several sites at a time.
-3. The [`Validation`] has a [`Finding`] for each edit, and the rules with these verdicts.
+3. The [`Validation`] has a [`Finding`] for each rule, and the rules with these verdicts.
 
 ```
 use std::time::Duration;
@@ -20,7 +20,7 @@ let server = Server::start(|target| match target.split(['=', '&']).nth(1) {
     Some(id) => Reply::html(document(id.parse().unwrap_or_default(), 1)),
     None => Reply::status(404),
 });
-let rules = RuleSet::load(&br#"{"version": 2, "sites": {"127.0.0.1": {"edits": [
+let rules = RuleSet::load(&br#"{"version": 1, "sites": {"127.0.0.1": {"rules": [
     {"change": [{"drop": "q.sid"}]},
     {"change": [{"drop": "q.id"}]}
 ]}}}"#[..])?;
@@ -41,7 +41,7 @@ assert_eq!(site.applied().count(), 1);
 ```
 
 With [`KnownPairs`] in a file, a run that was interrupted goes on where it stopped. Prints nothing: whoever waits is told by
-[`Progress`] how far it has come. How pages are fetched and compared is up to `dedust-fetch`, and what proves an edit to `dedust-learn`.
+[`Progress`] how far it has come. How pages are fetched and compared is up to `dedust-fetch`, and what proves a rule to `dedust-learn`.
 
 # Versions and features
 

@@ -1,5 +1,5 @@
 /*!
-Two URLs that put an edit to the test, and the place of the edit.
+Two URLs that put a rule to the test, and the place of the rule.
 */
 
 use std::fmt;
@@ -13,20 +13,20 @@ pub struct Pair {
     pub other: String,
 }
 
-/// An edit by its place in the list of its site.
+/// A rule by its place in the list of its site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// An edit.
-    Edit(usize),
-    /// One of the edits that were considered and not believed.
+    /// A rule.
+    Rule(usize),
+    /// One of the rules that were considered and not believed.
     Unproven(usize),
 }
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Edit(index) => write!(f, "edit {index}"),
-            Self::Unproven(index) => write!(f, "unproven edit {index}"),
+            Self::Rule(index) => write!(f, "rule {index}"),
+            Self::Unproven(index) => write!(f, "unproven rule {index}"),
         }
     }
 }

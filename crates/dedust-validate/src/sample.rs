@@ -1,18 +1,18 @@
 /*!
-Which pairs of URLs put an edit to the test.
+Which pairs of URLs put a rule to the test.
 
-A pair is a URL that the edit changes and what it becomes: the URL that it writes, where it writes or replaces whole URLs, or
+A pair is a URL that the rule changes and what it becomes: the URL that it writes, where it writes or replaces whole URLs, or
 another URL of the list with the same key. Pairs come in an order that depends on the URLs and the seed alone, and no group of
 URLs has a second pair before all others had their first.
 
-Each edit is tested as it is made: after those before it. One that replaces text is tested by itself. Earlier verdicts do not
-count. [`crate::joined`] finds what an edit brings together.
+Each rule is tested as it is made: after those before it. One that replaces text is tested by itself. Earlier verdicts do not
+count. [`crate::joined`] finds what a rule brings together.
 */
 
 use std::collections::{HashMap, HashSet};
 
 use dedust::errors::InvalidSite;
-use dedust::rules::{Change, Edit, SiteRules};
+use dedust::rules::{Change, Rule, SiteRules};
 use dedust::support::{Mirror, first_segment, write_moved};
 use dedust::{ParsedUrl, RuleSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -20,7 +20,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use crate::joined::{Joined, MAX_PAIRS_OF_GROUP};
 use crate::pair::{Pair, Target};
 
-/// The pairs for one edit, in the order in which they are to be fetched.
+/// The pairs for one rule, in the order in which they are to be fetched.
 #[derive(Debug)]
 pub(crate) struct Sample {
     pub(crate) target: Target,
@@ -72,34 +72,34 @@ impl Sampler {
         urls
     }
 
-    /// The samples for the edits of a site, in their order.
+    /// The samples for the rules of a site, in their order.
     pub(crate) fn draw(&self, site: &str) -> Result<Vec<Sample>, InvalidSite> {
         let Some(rules) = self.rules.site(site) else { return Ok(Vec::new()) };
         let urls = self.urls_of(site);
         if let Some(mirror) = rules.mirror() {
             return Ok(vec![self.draw_for_mirror(&urls, site, &mirror)]);
         }
-        // Nobody asks about an edit that was turned off.
-        let asked = (0..rules.len()).filter(|&index| rules.edits()[index].off.is_none());
-        asked.map(|index| self.draw_for_edit(&urls, site, rules, index)).collect()
+        // Nobody asks about a rule that was turned off.
+        let asked = (0..rules.len()).filter(|&index| rules.rules()[index].off.is_none());
+        asked.map(|index| self.draw_for_rule(&urls, site, rules, index)).collect()
     }
 
-    fn draw_for_edit(
+    fn draw_for_rule(
         &self,
         urls: &[&[u8]],
         site: &str,
         rules: &SiteRules,
         index: usize,
     ) -> Result<Sample, InvalidSite> {
-        let edit = &rules.edits()[index];
-        let is_written = writes(edit);
-        let before: Vec<Edit> = rules.edits()[..index].to_vec();
-        let joined = Joined::new(site, rules.hosts(), &before, edit.clone())?;
+        let rule = &rules.rules()[index];
+        let is_written = writes(rule);
+        let before: Vec<Rule> = rules.rules()[..index].to_vec();
+        let joined = Joined::new(site, rules.hosts(), &before, rule.clone())?;
         let mut pairs = if is_written { joined.written(urls, self.max_pairs) } else { Vec::new() };
         if pairs.is_empty() {
             pairs = joined.draw(urls, self.max_pairs, MAX_PAIRS_OF_GROUP, |_| false).pairs;
         }
-        Ok(Sample { target: Target::Edit(index), pairs })
+        Ok(Sample { target: Target::Rule(index), pairs })
     }
 
     /// URLs of a mirror, except those of pages of its own, each with the same at the original.
@@ -114,23 +114,23 @@ impl Sampler {
             write_moved(&parsed, site.len(), mirror.of.as_bytes(), &mut other);
             Some(Pair { url: text(url), other: text(&other) })
         };
-        Sample { target: Target::Edit(0), pairs: urls.iter().filter_map(pair).take(self.max_pairs).collect() }
+        Sample { target: Target::Rule(0), pairs: urls.iter().filter_map(pair).take(self.max_pairs).collect() }
     }
 }
 
-/// Whether the URLs that an edit writes are looked at, not those that it brings together: it ends the list, or replaces text.
-fn writes(edit: &Edit) -> bool {
-    edit.last || edit.change.iter().any(|change| matches!(change, Change::Replace(_)))
+/// Whether the URLs that a rule writes are looked at, not those that it brings together: it ends the list, or replaces text.
+fn writes(rule: &Rule) -> bool {
+    rule.last || rule.change.iter().any(|change| matches!(change, Change::Replace(_)))
 }
 
-/// A copy of `rules` that nothing was said about before. Of a site whose edits can stand together only because some of them were refuted,
+/// A copy of `rules` that nothing was said about before. Of a site whose rules can stand together only because some of them were refuted,
 /// these keep their verdicts.
 fn without_verdicts(rules: &RuleSet) -> Result<RuleSet, InvalidSite> {
     let mut copy = rules.without_sites();
     for (name, site) in rules.sites() {
-        let mut edits = site.edits().to_vec();
-        edits.iter_mut().for_each(|edit| edit.evidence.verdict = None);
-        let without = site.clone().with_edits(edits).unwrap_or_else(|_| site.clone());
+        let mut rules = site.rules().to_vec();
+        rules.iter_mut().for_each(|rule| rule.evidence.verdict = None);
+        let without = site.clone().with_rules(rules).unwrap_or_else(|_| site.clone());
         copy.insert(name, without)?;
     }
     Ok(copy)
@@ -184,7 +184,7 @@ mod tests {
         let samples = samples(&urls.map(Into::into), 0, 10);
         assert_eq!(
             samples.iter().map(|sample| sample.target).collect::<Vec<_>>(),
-            [Target::Edit(0), Target::Edit(1), Target::Edit(2)]
+            [Target::Rule(0), Target::Rule(1), Target::Rule(2)]
         );
         assert_eq!(pairs(&samples, 1), [("http://a.example/old?id=7", "http://a.example/new/7")]);
         assert!(samples[0].pairs.is_empty() && samples[2].pairs.is_empty());
@@ -226,7 +226,7 @@ mod tests {
             sampler.observe(&ParsedUrl::parse(url).unwrap());
         }
         let samples = sampler.draw("b.example").unwrap();
-        assert_eq!((samples.len(), samples[0].target), (1, Target::Edit(0)));
+        assert_eq!((samples.len(), samples[0].target), (1, Target::Rule(0)));
         assert_eq!(pairs(&samples, 0), [("http://www.b.example/x?y=1", "http://www.a.example/x?y=1")]);
     }
 

@@ -1,6 +1,6 @@
 /*!
 Fetches and compares the pairs of all sites: several sites at a time, the rules of a site one after another, and then its
-unproven edits, each after those that hold.
+unproven rules, each after those that hold.
 
 Pages are fetched once, however many pairs they are part of; what is kept of them is small.
 */
@@ -29,7 +29,7 @@ pub(crate) struct Survey<'a> {
     pub(crate) fetcher: &'a Fetcher,
     pub(crate) known: &'a KnownPairs,
     pub(crate) limits: Limits,
-    /// The unproven edits, if they are to be settled.
+    /// The unproven rules, if they are to be settled.
     pub(crate) unproven: Option<&'a Unproven<'a>>,
     pub(crate) progress: &'a dyn Progress,
 }
@@ -80,7 +80,7 @@ impl Survey<'_> {
         let Some(mut unproven) = self.unproven.and_then(|unproven| unproven.of_site(name, &findings)) else {
             return Ok(findings);
         };
-        // More pairs make the bound on failures smaller, so that all are compared unless the edit is refuted.
+        // More pairs make the bound on failures smaller, so that all are compared unless the rule is refuted.
         let is_done = |trial: &Trial| {
             trial.compared() >= self.limits.samples() || trial.decided(self.limits) == Some(Outcome::Refuted)
         };

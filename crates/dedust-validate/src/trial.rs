@@ -62,7 +62,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// So many pairs for each edit, of which the share `max_fail` may be different. `None` unless there are at least 20 pairs, without
+    /// So many pairs for each rule, of which the share `max_fail` may be different. `None` unless there are at least 20 pairs, without
     /// which nothing is said, and a share from 0 to 1.
     pub fn new(samples: u32, max_fail: f64) -> Option<Self> {
         let limits = Self { samples: samples.into(), max_fail };

@@ -1,8 +1,8 @@
 /*!
-Edits that the learner could not prove, put to the test.
+Rules that the learner could not prove, put to the test.
 
-The URLs that such an edit would join, given the edits that are applied, are fetched as those of rules are. Only edits are
-tried for which votes are missing: of the others it is known that they fail, or that votes would not help. An edit that
+The URLs that such a rule would join, given the rules that are applied, are fetched as those of rules are. Only rules are
+tried for which votes are missing: of the others it is known that they fail, or that votes would not help. A rule that
 is proven comes behind all others, where the learner judged it last, and counts as applied for those that are tried after it.
 
 What is enough is decided in `dedust_learn` ([`FetchedGroups`]). Nothing is fetched here.
@@ -11,7 +11,7 @@ What is enough is decided in `dedust_learn` ([`FetchedGroups`]). Nothing is fetc
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use dedust::rules::{
-    Change, Edit, Evidence, Example, Fetched, Outcome, RefusedEdit, SiteRules, Trust, Verdict,
+    Change, Evidence, Example, Fetched, Outcome, RefusedRule, Rule, SiteRules, Trust, Verdict,
 };
 use dedust::{Normalizer, ParsedUrl, RuleSet};
 use dedust_fetch::Fingerprint;
@@ -24,12 +24,12 @@ use crate::joined::{Drawn, Joined};
 use crate::pair::Pair;
 use crate::sample::Sampler;
 use crate::trial::{Comparison, Limits, Trial};
-use crate::verdicts::judged_edits;
+use crate::verdicts::judged_rules;
 
-/// Examples that are kept with an edit.
+/// Examples that are kept with a rule.
 const EXAMPLES: usize = 3;
 
-/// The unproven edits of all sites.
+/// The unproven rules of all sites.
 pub(crate) struct Unproven<'a> {
     pub(crate) rules: &'a RuleSet,
     pub(crate) sampler: &'a Sampler,
@@ -43,54 +43,54 @@ pub(crate) struct UnprovenOfSite<'a> {
     name: String,
     site: &'a SiteRules,
     urls: Vec<&'a [u8]>,
-    /// The edits that are applied so far.
-    applied: Vec<Edit>,
+    /// The rules that are applied so far.
+    applied: Vec<Rule>,
 }
 
-/// An unproven edit, and the pairs that put it to the test.
+/// An unproven rule, and the pairs that put it to the test.
 pub(crate) struct Question<'a> {
-    refused: &'a RefusedEdit,
+    refused: &'a RefusedRule,
     /// What earlier runs have found, unless they refuted it: then all is counted anew.
     known: Fetched,
     drawn: Result<(Joined, Drawn), Obstacle>,
 }
 
 impl<'a> Unproven<'a> {
-    /// The unproven edits of a site, after its rules were tried. `None` if it has none that votes could settle.
+    /// The unproven rules of a site, after its rules were tried. `None` if it has none that votes could settle.
     pub(crate) fn of_site(&'a self, name: &str, findings: &[Finding]) -> Option<UnprovenOfSite<'a>> {
         let site = self.rules.site(name)?;
         if !site.refused().iter().any(is_unproven) {
             return None;
         }
         let finding = |target| findings.iter().find(|finding| finding.target == target);
-        // Edits that were refuted stay in the list, where they are not compiled.
-        let applied = judged_edits(site, finding, self.date);
+        // Rules that were refuted stay in the list, where they are not compiled.
+        let applied = judged_rules(site, finding, self.date);
         let urls = self.sampler.urls_of(name);
         Some(UnprovenOfSite { all: self, name: name.to_owned(), site, urls, applied })
     }
 }
 
 /// Whether votes could settle it.
-fn is_unproven(refused: &RefusedEdit) -> bool {
+fn is_unproven(refused: &RefusedRule) -> bool {
     refused.missing.is_some()
 }
 
 impl<'a> UnprovenOfSite<'a> {
-    /// Where they stand among the refused edits of the site.
+    /// Where they stand among the refused rules of the site.
     pub(crate) fn indexes(&self) -> Vec<usize> {
         let refused = self.site.refused().iter().enumerate();
         refused.filter(|(_, refused)| is_unproven(refused)).map(|(index, _)| index).collect()
     }
 
-    /// The pairs that put an unproven edit to the test, given those before it.
+    /// The pairs that put an unproven rule to the test, given those before it.
     pub(crate) fn question(&self, index: usize) -> Question<'a> {
         let refused = &self.site.refused()[index];
         let known = refused.fetched.clone().filter(|known| known.verdict.outcome != Outcome::Refuted);
         let known = known.unwrap_or_default();
         let counted: HashSet<u32> = known.groups.iter().copied().collect();
-        let edit = refused.to_edit(Evidence::default());
-        let drawn = self.check(vec![edit.clone()]).and_then(|()| {
-            let joined = Joined::new(&self.name, self.site.hosts(), &self.applied, edit)?;
+        let rule = refused.to_rule(Evidence::default());
+        let drawn = self.check(vec![rule.clone()]).and_then(|()| {
+            let joined = Joined::new(&self.name, self.site.hosts(), &self.applied, rule)?;
             let is_counted = |group| counted.contains(&group);
             let drawn = joined.draw(&self.urls, self.all.limits.max_pairs(), MAX_PAIRS_OF_GROUP, is_counted);
             Ok((joined, drawn))
@@ -98,18 +98,18 @@ impl<'a> UnprovenOfSite<'a> {
         Question { refused, known, drawn }
     }
 
-    /// Whether the rules of the site can be used with these edits behind the others.
-    fn check(&self, more: Vec<Edit>) -> Result<(), Obstacle> {
-        let edits = self.applied.iter().cloned().chain(more).collect();
+    /// Whether the rules of the site can be used with these rules behind the others.
+    fn check(&self, more: Vec<Rule>) -> Result<(), Obstacle> {
+        let rules = self.applied.iter().cloned().chain(more).collect();
         let mut alone = RuleSet::new(self.all.rules.method());
-        alone.insert(&self.name, self.site.clone().with_edits(edits)?)?;
+        alone.insert(&self.name, self.site.clone().with_rules(rules)?)?;
         match Normalizer::compile(&alone).left_out_count() {
             0 => Ok(()),
             _ => Err(Obstacle::TooLarge),
         }
     }
 
-    /// What becomes of an edit after the first of its pairs were compared. If it is proven, it is applied from now on.
+    /// What becomes of a rule after the first of its pairs were compared. If it is proven, it is applied from now on.
     pub(crate) fn settle(
         &mut self,
         question: Question<'_>,
@@ -117,7 +117,7 @@ impl<'a> UnprovenOfSite<'a> {
         comparisons: &[Comparison],
     ) -> Settled {
         let Question { refused, known, drawn } = question;
-        let mut settled = Settled { edits: Vec::new(), refused: refused.clone(), lost: 0, obstacle: None };
+        let mut settled = Settled { rules: Vec::new(), refused: refused.clone(), lost: 0, obstacle: None };
         let (joined, drawn) = match drawn {
             Ok(drawn) => drawn,
             Err(obstacle) => return Settled { obstacle: Some(obstacle), ..settled },
@@ -138,19 +138,19 @@ impl<'a> UnprovenOfSite<'a> {
         };
         let promoted = proof.and_then(|()| {
             let evidence = evidence(&fetched, &counts, &drawn, &witnesses);
-            let edit =
-                Edit { fetchable: witnesses.is_fetchable(&refused.change), ..refused.to_edit(evidence) };
+            let rule =
+                Rule { fetchable: witnesses.is_fetchable(&refused.change), ..refused.to_rule(evidence) };
             let hosts = self.site.hosts();
-            let edits =
-                on_agreeing_hosts(edit, &self.name, hosts, &witnesses.hosts).ok_or(Obstacle::Hosts)?;
-            self.check(edits.clone()).map(|()| edits)
+            let rules =
+                on_agreeing_hosts(rule, &self.name, hosts, &witnesses.hosts).ok_or(Obstacle::Hosts)?;
+            self.check(rules.clone()).map(|()| rules)
         });
         match promoted {
-            Ok(edits) => {
-                self.applied.extend(edits.iter().cloned());
+            Ok(rules) => {
+                self.applied.extend(rules.iter().cloned());
                 let merged = refused.merged.unwrap_or(self.site.summary().urls).max(drawn.merged);
                 settled.lost = (counts.failure_bound() * merged as f64).ceil() as u64;
-                settled.edits = edits;
+                settled.rules = rules;
             }
             Err(obstacle) => {
                 settled.refused.fetched = Some(unproven(fetched, &obstacle));
@@ -184,7 +184,7 @@ struct Witnesses<'p> {
     agreeing: Vec<&'p Pair>,
     /// The hosts of these pairs, without `www`.
     hosts: BTreeSet<String>,
-    /// Groups that held one page and show it under the form that the edit writes.
+    /// Groups that held one page and show it under the form that the rule writes.
     written: BTreeSet<u32>,
 }
 
@@ -259,7 +259,7 @@ fn counts(fetched: &Fetched) -> FetchedGroups {
     }
 }
 
-/// Why an edit that was proven by fetching is trusted.
+/// Why a rule that was proven by fetching is trusted.
 fn evidence(fetched: &Fetched, counts: &FetchedGroups, drawn: &Drawn, witnesses: &Witnesses<'_>) -> Evidence {
     let example = |pair: &&Pair| Example { url: (*pair.url).into(), duplicate: (*pair.other).into() };
     Evidence {
@@ -277,7 +277,7 @@ fn evidence(fetched: &Fetched, counts: &FetchedGroups, drawn: &Drawn, witnesses:
     }
 }
 
-/// What is kept of an edit that stays unproven.
+/// What is kept of a rule that stays unproven.
 fn unproven(fetched: Fetched, obstacle: &Obstacle) -> Fetched {
     match obstacle {
         // All is counted anew the next time.

@@ -17,16 +17,16 @@ use crate::trial::Limits;
 use crate::unproven::Unproven;
 use crate::verdicts::judge;
 
-/// Settings of a [`Validator`]. By default neither unproven edits nor mirrors are tried.
+/// Settings of a [`Validator`]. By default neither unproven rules nor mirrors are tried.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// How many pairs are compared for each edit, and how many of them may be different.
+    /// How many pairs are compared for each rule, and how many of them may be different.
     pub limits: Limits,
     /// What the choice of pairs depends on.
     pub seed: u64,
-    /// Whether edits that the learner could not prove are tried too. Those that hold become edits of their sites.
+    /// Whether rules that the learner could not prove are tried too. Those that hold become rules of their sites.
     pub unproven: bool,
-    /// Whether mirrors are tried: edits that move URLs to another site, whose pages are then fetched too.
+    /// Whether mirrors are tried: rules that move URLs to another site, whose pages are then fetched too.
     pub mirrors: bool,
     /// The day to note in the verdicts.
     pub date: Option<String>,
@@ -42,9 +42,9 @@ pub struct Validator<'r> {
 /// What came of a run.
 #[derive(Clone, Debug)]
 pub struct Validation {
-    /// What was found of each edit: the sites in the order of their names, and of each its edits before its unproven ones.
+    /// What was found of each rule: the sites in the order of their names, and of each its rules before its unproven ones.
     pub findings: Vec<Finding>,
-    /// The rules with these verdicts. Edits that are refuted stay, and are no longer applied unless they are pinned.
+    /// The rules with these verdicts. Rules that are refuted stay, and are no longer applied unless they are pinned.
     pub rules: RuleSet,
 }
 
@@ -55,7 +55,7 @@ pub enum ValidateError {
     /// A pair cannot be noted.
     #[error(transparent)]
     State(#[from] StateError),
-    /// The edits of a site cannot stand together any more.
+    /// The rules of a site cannot stand together any more.
     #[error(transparent)]
     Invalid(#[from] InvalidSite),
 }
@@ -72,7 +72,7 @@ impl<'r> Validator<'r> {
         self.sampler.observe(url);
     }
 
-    /// Has pairs compared until each edit is decided or no pairs are left. Pairs that are known are not fetched again, and those
+    /// Has pairs compared until each rule is decided or no pairs are left. Pairs that are known are not fetched again, and those
     /// that are fetched are noted at once.
     pub fn run(
         &self,
@@ -95,5 +95,5 @@ impl<'r> Validator<'r> {
 
 /// Whether a site has a mirror, also one that an earlier run refuted.
 fn has_mirror(site: &SiteRules) -> bool {
-    site.edits().iter().any(|edit| Mirror::of(edit).is_some())
+    site.rules().iter().any(|rule| Mirror::of(rule).is_some())
 }

@@ -1,12 +1,12 @@
 /*!
-The same rules with other verdicts, and with edits that were settled.
+The same rules with other verdicts, and with rules that were settled.
 */
 
 use std::collections::HashMap;
 
 use dedust::RuleSet;
 use dedust::errors::InvalidSite;
-use dedust::rules::{Edit, Outcome, Promise, RefusedEdit, SiteRules, SiteSummary, Verdict};
+use dedust::rules::{Outcome, Promise, RefusedRule, Rule, SiteRules, SiteSummary, Verdict};
 
 use crate::finding::{Finding, Settled};
 use crate::pair::Target;
@@ -26,21 +26,21 @@ fn verdict_after(before: Option<&Verdict>, finding: Option<&Finding>, date: Opti
     }
 }
 
-/// The edits of a site with the verdicts of a run.
-pub(crate) fn judged_edits<'f>(
+/// The rules of a site with the verdicts of a run.
+pub(crate) fn judged_rules<'f>(
     site: &SiteRules,
     finding: impl Fn(Target) -> Option<&'f Finding>,
     date: Option<&str>,
-) -> Vec<Edit> {
-    let mut edits = site.edits().to_vec();
-    for (index, edit) in edits.iter_mut().enumerate() {
-        let finding = finding(Target::Edit(index));
-        edit.evidence.verdict = verdict_after(edit.evidence.verdict.as_ref(), finding, date);
+) -> Vec<Rule> {
+    let mut rules = site.rules().to_vec();
+    for (index, rule) in rules.iter_mut().enumerate() {
+        let finding = finding(Target::Rule(index));
+        rule.evidence.verdict = verdict_after(rule.evidence.verdict.as_ref(), finding, date);
     }
-    edits
+    rules
 }
 
-/// The rules after a run: with new verdicts, and with unproven edits as they were settled.
+/// The rules after a run: with new verdicts, and with unproven rules as they were settled.
 pub(crate) fn judge(
     rules: &RuleSet,
     findings: &[Finding],
@@ -51,32 +51,32 @@ pub(crate) fn judge(
     let mut judged = rules.without_sites();
     for (name, site) in rules.sites() {
         let finding = |target| found.get(&(name, target)).copied();
-        let edits = judged_edits(site, finding, date);
+        let rules = judged_rules(site, finding, date);
         let settled = |index| finding(Target::Unproven(index))?.settled.as_ref();
-        judged.insert(name, with_settled(site, edits, settled)?)?;
+        judged.insert(name, with_settled(site, rules, settled)?)?;
     }
     Ok(judged)
 }
 
-/// A site with these edits and those that were promoted behind them, and what is known of those that were not.
+/// A site with these rules and those that were promoted behind them, and what is known of those that were not.
 fn with_settled<'a>(
     site: &SiteRules,
-    mut edits: Vec<Edit>,
+    mut rules: Vec<Rule>,
     settled: impl Fn(usize) -> Option<&'a Settled>,
 ) -> Result<SiteRules, InvalidSite> {
-    let mut refused: Vec<RefusedEdit> = Vec::new();
+    let mut refused: Vec<RefusedRule> = Vec::new();
     let mut summary = site.summary().clone();
     for (index, before) in site.refused().iter().enumerate() {
         match settled(index) {
-            Some(Settled { edits: promoted, lost, .. }) if !promoted.is_empty() => {
-                edits.extend(promoted.iter().cloned());
+            Some(Settled { rules: promoted, lost, .. }) if !promoted.is_empty() => {
+                rules.extend(promoted.iter().cloned());
                 summary = with_loss(summary, *lost);
             }
             Some(Settled { refused: after, .. }) => refused.push(after.clone()),
             None => refused.push(before.clone()),
         }
     }
-    Ok(site.clone().with_edits(edits)?.with_summary(summary).with_refused(refused))
+    Ok(site.clone().with_rules(rules)?.with_summary(summary).with_refused(refused))
 }
 
 /// The summary of a site that may lose more pages than it promised.

@@ -81,7 +81,7 @@ pub extern "C" fn dedust_load_urls() -> u32 {
     call(|state, input, _| state.load_urls(input))
 }
 
-/// Turns edits off and on: lines of a site, a place in its list and 0 or 1, with tabs between. Edits that are not named are as the rule
+/// Turns rules off and on: lines of a site, a place in its list and 0 or 1, with tabs between. Rules that are not named are as the rule
 /// file has them.
 #[unsafe(no_mangle)]
 pub extern "C" fn dedust_switch() -> u32 {
@@ -94,8 +94,8 @@ pub extern "C" fn dedust_groups(start: usize, count: usize) -> u32 {
     call(|state, _, output| state.groups(start, count, output))
 }
 
-/// Of `count` URLs from `start` on, the numbers of those that an edit changes, as numbers of four bytes. The input is a site, a tab and the
-/// edit's place in its list.
+/// Of `count` URLs from `start` on, the numbers of those that a rule changes, as numbers of four bytes. The input is a site, a tab and the
+/// rule's place in its list.
 #[unsafe(no_mangle)]
 pub extern "C" fn dedust_changed(start: usize, count: usize) -> u32 {
     call(|state, input, output| state.changed(input, start, count, output))

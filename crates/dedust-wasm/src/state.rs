@@ -1,11 +1,11 @@
 /*!
-What the module remembers between calls, and what it does with it: rules, which of their edits are switched, and URLs.
+What the module remembers between calls, and what it does with it: rules, which of their rules are switched, and URLs.
 */
 
 use std::collections::BTreeMap;
 
 use dedust::errors::with_causes;
-use dedust::rules::{Decision, Edit, SiteRules, SiteSummary};
+use dedust::rules::{Decision, Rule, SiteRules, SiteSummary};
 use dedust::{Normalizer, RuleSet, Scratch};
 use foldhash::HashMap;
 use serde::Serialize;
@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::xxh3_128;
 pub(crate) struct State {
     /// As they were loaded; none if they are compiled.
     rules: Option<RuleSet>,
-    /// With the edits that are switched.
+    /// With the rules that are switched.
     switched: Option<RuleSet>,
     trusts_mirrors: bool,
     normalizer: Normalizer,
@@ -38,11 +38,11 @@ struct Explained {
     canonical: String,
 }
 
-/// What an edit does to it.
+/// What a rule does to it.
 #[derive(Debug, Serialize)]
 struct Step {
     /// Its place in the site's list.
-    edit: usize,
+    rule: usize,
     /// What it says; compiled rules do not.
     #[serde(skip_serializing_if = "Option::is_none")]
     sentence: Option<String>,
@@ -103,14 +103,14 @@ impl State {
         let mut switched = rules.clone();
         for (site, switches) in switches {
             let known = rules.site(site).ok_or_else(|| format!("there is no site `{site}`"))?;
-            let mut edits = known.edits().to_vec();
+            let mut rules = known.rules().to_vec();
             for (index, is_on) in switches {
-                let edit = edits.get_mut(index).ok_or_else(|| format!("{site} has no edit {index}"))?;
-                set(edit, is_on);
+                let rule = rules.get_mut(index).ok_or_else(|| format!("{site} has no rule {index}"))?;
+                set(rule, is_on);
             }
-            let edits = SiteRules::new(SiteSummary::default(), edits).map_err(|error| with_causes(&error))?;
-            let edits = edits.with_hosts(known.hosts().to_vec());
-            switched.insert(site, edits).map_err(|error| with_causes(&error))?;
+            let rules = SiteRules::new(SiteSummary::default(), rules).map_err(|error| with_causes(&error))?;
+            let rules = rules.with_hosts(known.hosts().to_vec());
+            switched.insert(site, rules).map_err(|error| with_causes(&error))?;
         }
         self.normalizer = self.compiled(&switched);
         self.switched = Some(switched);
@@ -135,18 +135,18 @@ impl State {
 
     pub(crate) fn changed(
         &self,
-        edit: &[u8],
+        rule: &[u8],
         start: usize,
         count: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), String> {
-        let text = std::str::from_utf8(edit).ok().and_then(|text| text.split_once('\t'));
+        let text = std::str::from_utf8(rule).ok().and_then(|text| text.split_once('\t'));
         let named = text.and_then(|(site, index)| Some((site, index.parse::<usize>().ok()?)));
-        let (site, index) = named.ok_or("the input is no edit")?;
+        let (site, index) = named.ok_or("the input is no rule")?;
         for number in start..start.saturating_add(count).min(self.ends.len()) {
             let explained = self.url(number).and_then(|url| self.normalizer.explain(url).ok());
             let is_changed = |explained: dedust::Explanation| {
-                explained.site.as_deref() == Some(site) && explained.edits.contains(&index)
+                explained.site.as_deref() == Some(site) && explained.rules.contains(&index)
             };
             if explained.is_some_and(is_changed) {
                 out.extend_from_slice(&(number as u32).to_le_bytes());
@@ -160,10 +160,10 @@ impl State {
         let rules = self.switched.as_ref().or(self.rules.as_ref());
         let site = explained.site.as_deref();
         let known = rules.zip(site).and_then(|(rules, site)| Some((site, rules, rules.site(site)?)));
-        let steps = explained.edits.iter().map(|&edit| Step {
-            edit,
-            sentence: known.and_then(|(_, _, rules)| Some(rules.edits().get(edit)?.to_string())),
-            key: known.and_then(|(site, all, rules)| self.key_after(site, all, rules, edit, url)),
+        let steps = explained.rules.iter().map(|&rule| Step {
+            rule,
+            sentence: known.and_then(|(_, _, rules)| Some(rules.rules().get(rule)?.to_string())),
+            key: known.and_then(|(site, all, rules)| self.key_after(site, all, rules, rule, url)),
         });
         let answer = Explained {
             steps: steps.collect(),
@@ -176,17 +176,18 @@ impl State {
         serde_json::to_writer(out, &answer).map_err(|error| with_causes(&error))
     }
 
-    /// The key of a URL with the edits of a site up to one.
+    /// The key of a URL with the rules of a site up to one.
     fn key_after(
         &self,
         site: &str,
         all: &RuleSet,
-        rules: &SiteRules,
+        site_rules: &SiteRules,
         last: usize,
         url: &[u8],
     ) -> Option<String> {
-        let edits = rules.edits().get(..=last)?.to_vec();
-        let rules = SiteRules::new(SiteSummary::default(), edits).ok()?.with_hosts(rules.hosts().to_vec());
+        let rules = site_rules.rules().get(..=last)?.to_vec();
+        let rules =
+            SiteRules::new(SiteSummary::default(), rules).ok()?.with_hosts(site_rules.hosts().to_vec());
         let mut set = RuleSet::new("");
         set.insert(site, rules).ok()?;
         for (name, mirror) in all.sites().filter(|(_, rules)| rules.mirror().is_some()) {
@@ -216,11 +217,11 @@ fn urls_of(lines: &[u8]) -> impl Iterator<Item = &[u8]> {
     lines.strip_suffix(b"\n").unwrap_or(lines).split(|byte| *byte == b'\n')
 }
 
-/// Turns an edit on, whatever was found or decided about it, or off.
-fn set(edit: &mut Edit, is_on: bool) {
-    edit.off = (!is_on).then(Box::<Decision>::default);
+/// Turns a rule on, whatever was found or decided about it, or off.
+fn set(rule: &mut Rule, is_on: bool) {
+    rule.off = (!is_on).then(Box::<Decision>::default);
     if is_on {
-        edit.evidence.verdict = None;
+        rule.evidence.verdict = None;
     }
 }
 
@@ -228,7 +229,7 @@ fn set(edit: &mut Edit, is_on: bool) {
 mod tests {
     use super::*;
 
-    const RULES: &str = r#"{"version": 2, "sites": {"a.example": {"edits": [
+    const RULES: &str = r#"{"version": 1, "sites": {"a.example": {"rules": [
         {"change": [{"drop": "q.sid"}], "fetchable": true},
         {"change": [{"forget": "q.ref"}]}
     ]}}}"#;
@@ -262,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_that_is_switched_off_joins_nothing() {
+    fn an_rule_that_is_switched_off_joins_nothing() {
         let mut state = loaded();
         state.load_urls(b"http://a.example/p?sid=1\nhttp://a.example/p?sid=2\nhttp://a.example/q\n").unwrap();
         let groups = |state: &mut State| {

@@ -1,12 +1,12 @@
 /*!
-The edits that the default method learns on eight real applications, and the URLs that a crawler met there, beside two
+The rules that the default method learns on eight real applications, and the URLs that a crawler met there, beside two
 URL parsers that know no rules.
 
 `cargo build --release -p dedust-cli && cargo bench -p dedust --bench apps`. The crawls are in `../shared/data/apps`, or in
 `apps` of the folder that `DEDUST_DATA` names; without them the benchmark says so and ends. The rules of each application are
 learned once by the release build of the command line, and are kept in a temporary folder. Every application stands on
-125 sites, with one parameter of its own for each, so that no two sites have the same edits. Four URLs in five are such
-that edits change their keys; in a second list one in five is.
+125 sites, with one parameter of its own for each, so that no two sites have the same rules. Four URLs in five are such
+that rules change their keys; in a second list one in five is.
 */
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports on standard output")]
@@ -48,7 +48,7 @@ fn main() {
         let urls = urls(&apps, &normalizer, changed_in_ten);
         bytes_of_all(&normalizer, &urls);
         println!("\n{list}; {}", shares(&normalizer, &urls));
-        race_all(&format!("edits of applications, {list},"), "edits", &normalizer, &urls);
+        race_all(&format!("rules of applications, {list},"), "rules", &normalizer, &urls);
     }
 }
 
@@ -58,9 +58,9 @@ fn release_binary() -> Option<PathBuf> {
     Some(benchmark.parent()?.parent()?.join("dedust")).filter(|path| path.is_file())
 }
 
-/// An application: its edits in JSON, the host that it was crawled on, and the URLs of the crawl.
+/// An application: its rules in JSON, the host that it was crawled on, and the URLs of the crawl.
 struct App {
-    edits: Vec<Value>,
+    rules: Vec<Value>,
     host: String,
     urls: Vec<String>,
 }
@@ -86,7 +86,7 @@ impl App {
             row["url"].as_str().map(str::to_owned)
         };
         let urls = lines.split(|&byte| byte == b'\n').filter_map(url).collect();
-        Self { edits: site["edits"].as_array().expect("edits").clone(), host, urls }
+        Self { rules: site["rules"].as_array().expect("rules").clone(), host, urls }
     }
 }
 
@@ -94,23 +94,23 @@ fn site(number: usize) -> String {
     format!("site-{number}.{}", ["com", "org", "net", "de", "co.uk"][number % 5])
 }
 
-/// The edits of every application on each of its sites, with one that the site has alone.
+/// The rules of every application on each of its sites, with one that the site has alone.
 fn rules(apps: &[App]) -> RuleSet {
     let sites = (0..apps.len() * SITES_OF_EACH).map(|number| {
-        let App { edits, host, .. } = &apps[number % apps.len()];
-        let mut edits = edits.clone();
+        let App { rules, host, .. } = &apps[number % apps.len()];
+        let mut rules = rules.clone();
         let mut own = json!({"change": [{"drop": format!("q.sid{number}")}], "fetchable": true});
-        own["evidence"] = edits[0]["evidence"].clone();
-        edits.push(own);
+        own["evidence"] = rules[0]["evidence"].clone();
+        rules.push(own);
         let label = host.split('.').next().expect("a label");
-        (site(number), json!({"edits": edits, "hosts": [format!("{label}.{}", site(number))]}))
+        (site(number), json!({"rules": rules, "hosts": [format!("{label}.{}", site(number))]}))
     });
     let sites: serde_json::Map<String, Value> = sites.collect();
-    let file = json!({"version": 2, "method": "canonfd", "sites": sites});
-    RuleSet::load(file.to_string().as_bytes()).expect("the edits are valid")
+    let file = json!({"version": 1, "method": "canonfd", "sites": sites});
+    RuleSet::load(file.to_string().as_bytes()).expect("the rules are valid")
 }
 
-/// URLs in no order of sites, so many of ten with keys that edits change.
+/// URLs in no order of sites, so many of ten with keys that rules change.
 fn urls(apps: &[App], normalizer: &Normalizer, changed_in_ten: usize) -> Vec<String> {
     let no_rules = Normalizer::default();
     let mut next = [vec![0; apps.len()], vec![0; apps.len()]];
@@ -147,7 +147,7 @@ fn shares(normalizer: &Normalizer, urls: &[String]) -> String {
         rewritten += usize::from(safe.as_ref().map(|url| url.as_bytes()) != canonical);
     }
     format!(
-        "{} sites, {} edits; of {} URLs {rekeyed} get another key and {rewritten} another canonical URL",
+        "{} sites, {} rules; of {} URLs {rekeyed} get another key and {rewritten} another canonical URL",
         normalizer.site_count(),
         normalizer.rule_count(),
         urls.len()

@@ -1,5 +1,5 @@
 /*!
-A thousand sites of six kinds with the edits that were learned on real applications and simulated shops, and URLs as
+A thousand sites of six kinds with the rules that were learned on real applications and simulated shops, and URLs as
 crawlers meet them there, for benchmarks: same bytes every time.
 */
 
@@ -9,12 +9,12 @@ use crate::mixed_urls;
 
 const SITES: usize = 1000;
 
-/// An edit: what must be true, what is changed, whether the result can be fetched. `SITE` is the number of the site, so
-/// that no two sites have the same edits, which would be kept only once.
-type Edit = (&'static str, &'static str, bool);
+/// A rule: what must be true, what is changed, whether the result can be fetched. `SITE` is the number of the site, so
+/// that no two sites have the same rules, which would be kept only once.
+type Rule = (&'static str, &'static str, bool);
 
 /// What is learned nearly everywhere.
-const COMMON: [Edit; 11] = [
+const COMMON: [Rule; 11] = [
     ("", r#"{"map": {"of": "scheme", "values": [{"is": "https", "becomes": "http"}]}}"#, true),
     ("", r#"{"map": {"of": "sub_0", "values": [{"is": "www"}]}}"#, true),
     ("", r#"{"drop": "q.sidSITE"}"#, true),
@@ -28,7 +28,7 @@ const COMMON: [Edit; 11] = [
     ("", r#"{"drop": "q.utm_campaign"}, {"drop": "q.utm_medium"}"#, true),
 ];
 
-const BLOG: [Edit; 9] = [
+const BLOG: [Rule; 9] = [
     ("", r#"{"drop": "q.replytocom"}"#, true),
     ("", r#"{"drop": "tslash"}"#, false),
     ("", r#"{"drop": "q.print"}"#, true),
@@ -49,7 +49,7 @@ const BLOG: [Edit; 9] = [
     ("", r#"{"fold": {"of": "path", "to": "lowercase"}}"#, true),
 ];
 
-const REPOSITORY: [Edit; 14] = [
+const REPOSITORY: [Rule; 14] = [
     ("", r#"{"map": {"of": "q.h", "values": [{"is": "3.1.4"}]}}"#, true),
     ("", r#"{"drop": "q.id2"}"#, true),
     (r#""path_1": {"is": "log"}"#, r#"{"drop": "q.id"}"#, true),
@@ -74,7 +74,7 @@ const REPOSITORY: [Edit; 14] = [
     ),
 ];
 
-const MANUAL: [Edit; 14] = [
+const MANUAL: [Rule; 14] = [
     (r#""path_0": {"not": ["doku.php"]}"#, r#"{"drop": "q.id"}"#, false),
     ("", r#"{"drop": "tslash"}"#, true),
     ("", r#"{"fold": {"of": "path", "to": "lowercase"}}"#, true),
@@ -100,7 +100,7 @@ const MANUAL: [Edit; 14] = [
     (r##""path_1": "absent""##, r#"{"path": [{"value": {"from": {"of": "path_0"}, "split": ":"}}]}"#, true),
 ];
 
-const ENCYCLOPEDIA: [Edit; 16] = [
+const ENCYCLOPEDIA: [Rule; 16] = [
     ("", r#"{"drop": "q.returnto"}"#, false),
     ("", r#"{"drop": "q.curid"}"#, true),
     (r#""q.title": {"is": "Special:RecentChangesLinked"}"#, r#"{"drop": "q.limit"}"#, false),
@@ -136,7 +136,7 @@ const ENCYCLOPEDIA: [Edit; 16] = [
     ("", r#"{"drop": "q.printable"}"#, true),
 ];
 
-const TRACKER: [Edit; 5] = [
+const TRACKER: [Rule; 5] = [
     ("", r#"{"drop": "q.@template"}"#, true),
     (r#""path_0": {"not": ["user"]}, "q.@sort": {"not": ["id"]}"#, r#"{"drop": "q.@dispname"}"#, true),
     ("", r#"{"map": {"of": "q.@startwith", "values": [{"is": "0"}]}}"#, true),
@@ -144,7 +144,7 @@ const TRACKER: [Edit; 5] = [
     ("", r#"{"fold": {"of": "path", "to": "unpadded"}}"#, true),
 ];
 
-const SHOP: [Edit; 11] = [
+const SHOP: [Rule; 11] = [
     ("", r#"{"drop": "q.s"}"#, true),
     ("", r#""unrepeat""#, true),
     ("", r#"{"map": {"of": "q.sort", "values": [{"is": "newest"}]}}"#, true),
@@ -174,24 +174,24 @@ const SHOP: [Edit; 11] = [
     ("", r#"{"drop": "q.color"}"#, false),
 ];
 
-/// The edits of all sites.
+/// The rules of all sites.
 pub fn rules() -> RuleSet {
-    let kinds: [&[Edit]; 6] = [&BLOG, &REPOSITORY, &MANUAL, &ENCYCLOPEDIA, &TRACKER, &SHOP];
+    let kinds: [&[Rule]; 6] = [&BLOG, &REPOSITORY, &MANUAL, &ENCYCLOPEDIA, &TRACKER, &SHOP];
     let evidence = r#"{"urls": 400, "support_pairs": 200, "false_pairs": 0, "groups": 100, "failed_groups": 0,
                        "failure_bound": 0.0295, "kinds": ["digest"]}"#;
-    let written = |(when, change, fetchable): &Edit| {
+    let written = |(when, change, fetchable): &Rule| {
         format!(
             r#"{{"when": {{{when}}}, "change": [{change}], "fetchable": {fetchable}, "evidence": {evidence}}}"#
         )
     };
     let kinds = kinds.map(|kind| COMMON.iter().chain(kind).map(written).collect::<Vec<_>>().join(", "));
     let site = |index: usize| {
-        let edits = kinds[index % kinds.len()].replace("SITE", &index.to_string());
-        format!(r#""{}": {{"edits": [{edits}]}}"#, host(index))
+        let rules = kinds[index % kinds.len()].replace("SITE", &index.to_string());
+        format!(r#""{}": {{"rules": [{rules}]}}"#, host(index))
     };
     let sites: Vec<String> = (0..SITES).map(site).collect();
-    let file = format!(r#"{{"version": 2, "method": "canonfd", "sites": {{{}}}}}"#, sites.join(", "));
-    RuleSet::load(file.as_bytes()).expect("the edits are valid")
+    let file = format!(r#"{{"version": 1, "method": "canonfd", "sites": {{{}}}}}"#, sites.join(", "));
+    RuleSet::load(file.as_bytes()).expect("the rules are valid")
 }
 
 fn host(index: usize) -> String {

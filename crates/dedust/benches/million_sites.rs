@@ -1,7 +1,7 @@
 /*!
 Rules of a million sites beside those of a thousand: what it costs to open them, to hold them and to apply them.
 
-`cargo bench -p dedust --bench million_sites`, and with `-- edits` for sites that have edits instead. Every site has two or
+`cargo bench -p dedust --bench million_sites`, and with `-- rules` for sites that have rules instead. Every site has two or
 three of [`RULES`], with first segments out of a thousand, so that sites share a program by chance only. The sites of a stream of URLs follow Zipf's law with exponent 1: the site of rank k
 has a share of 1/k, so that half of the URLs are of the thousand most popular of a million sites, and one in seven of the
 rarest is met once in two million. Three of four URLs are of a form that a rule covers. The stream is made in small parts
@@ -33,8 +33,8 @@ const ROUNDS: usize = 3;
 
 fn main() {
     let mut words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let what = if words.first().is_some_and(|word| word == "edits") { What::Edits } else { What::Rules };
-    if what == What::Edits {
+    let what = if words.first().is_some_and(|word| word == "partial") { What::Partial } else { What::Closed };
+    if what == What::Partial {
         words.remove(0);
     }
     if let [path, sites] = &words[..] {
@@ -47,7 +47,7 @@ fn main() {
             results.push(measured(what, path, *sites));
         }
     }
-    let list = if what == What::Edits { " with edits" } else { "" };
+    let list = if what == What::Partial { " with rules" } else { "" };
     println!("{URLS} URLs, sites{list} by Zipf's law, median of {ROUNDS} rounds");
     println!(
         "{:>10} {:>9} {:>9} {:>8} {:>14} {:>8}",
@@ -77,8 +77,10 @@ fn main() {
 /// What sites have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
-    Rules,
-    Edits,
+    /// Rules that name every part of a URL.
+    Closed,
+    /// Rules that name the parts that they change.
+    Partial,
 }
 
 /// Milliseconds to open, nanoseconds per URL, resident megabytes.
@@ -93,8 +95,8 @@ fn medians(rounds: Vec<[f64; 3]>) -> [f64; 3] {
 /// Lets a process of its own measure.
 fn measured(what: What, path: &Path, sites: u64) -> [f64; 3] {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
-    if what == What::Edits {
-        command.arg("edits");
+    if what == What::Partial {
+        command.arg("partial");
     }
     let output = command.arg(path).arg(sites.to_string()).output().expect("it runs again");
     let text = String::from_utf8_lossy(&output.stdout);
@@ -115,8 +117,8 @@ fn measure(what: What, path: &Path, sites: u64) {
         ends.clear();
         for _ in 0..PART {
             match what {
-                What::Rules => write_url(&mut random, sites, &mut text),
-                What::Edits => write_edited_url(&mut random, sites, &mut text),
+                What::Closed => write_url(&mut random, sites, &mut text),
+                What::Partial => write_edited_url(&mut random, sites, &mut text),
             }
             ends.push(text.len());
         }
@@ -191,7 +193,7 @@ impl Read for RuleFile<'_> {
             self.text.clear();
             self.at = 0;
             match self.rank {
-                0 => self.text.extend_from_slice(br#"{"version": 2, "method": "by hand", "sites": {"#),
+                0 => self.text.extend_from_slice(br#"{"version": 1, "method": "by hand", "sites": {"#),
                 rank if rank <= self.sites => self.write_site(rank),
                 rank if rank == self.sites + 1 => self.text.extend_from_slice(b"}}"),
                 _ => return Ok(0),
@@ -213,21 +215,21 @@ impl RuleFile<'_> {
             self.rules[kind].replace(&name, &own).replace("SITE", &rank.to_string())
         };
         let rules: Vec<String> = match self.what {
-            What::Rules => kinds(rank).map(rule).collect(),
-            What::Edits => edits(rank),
+            What::Closed => kinds(rank).map(rule).collect(),
+            What::Partial => rules(rank),
         };
         let urls = 1 + self.sites / rank;
         let comma = if rank == 1 { "" } else { "," };
         let summary = format!(
             r#""summary": {{"urls": {urls}, "labelled": {urls}, "pages": 1, "raw_rules": 3, "qualified_rules": 3}}"#
         );
-        let text = format!(r#"{comma}"{}": {{{summary}, "edits": [{}]}}"#, site(rank), rules.join(","));
+        let text = format!(r#"{comma}"{}": {{{summary}, "rules": [{}]}}"#, site(rank), rules.join(","));
         self.text.extend_from_slice(text.as_bytes());
     }
 }
 
-/// The edits of a site: a session of its own name, and two or three of others that many sites have.
-fn edits(rank: u64) -> Vec<String> {
+/// The rules of a site: a session of its own name, and two or three of others that many sites have.
+fn rules(rank: u64) -> Vec<String> {
     const SHARED: [&str; 5] = [
         r#"{"drop": "q.utm_source"}"#,
         r#"{"map": {"of": "sub_0", "values": [{"is": "www"}]}}"#,
@@ -248,7 +250,7 @@ fn edits(rank: u64) -> Vec<String> {
         .collect()
 }
 
-/// Appends a URL of a random site. Three in four have its session, some what other edits wait for.
+/// Appends a URL of a random site. Three in four have its session, some what other rules wait for.
 fn write_edited_url(random: &mut Random, sites: u64, text: &mut Vec<u8>) {
     let rank = random.rank(sites);
     let token = random.next();

@@ -36,11 +36,11 @@ fn site(index: usize) -> String {
 
 fn rules() -> RuleSet {
     let rules = RULES.map(rule_json);
-    let site_rules = format!(r#"{{"edits": [{}]}}"#, rules.join(", "));
+    let site_rules = format!(r#"{{"rules": [{}]}}"#, rules.join(", "));
     let rules_of = |index: usize| site_rules.replace("SITE", &index.to_string());
     let sites: Vec<String> =
         (0..SITES).map(|index| format!(r#""{}": {}"#, site(index), rules_of(index))).collect();
-    let file = format!(r#"{{"version": 2, "method": "by hand", "sites": {{{}}}}}"#, sites.join(", "));
+    let file = format!(r#"{{"version": 1, "method": "by hand", "sites": {{{}}}}}"#, sites.join(", "));
     RuleSet::load(file.as_bytes()).expect("the rules are valid")
 }
 

@@ -47,7 +47,7 @@ fn normalize_lines(
 
 #[test]
 fn each_line_becomes_the_canonical_url_of_that_line() -> Result<(), Box<dyn Error>> {
-    let rules = r#"{"version": 2, "sites": {"example.org": {"edits": [{"change": [{"drop": "q.sid"}], "fetchable": true}]}}}"#;
+    let rules = r#"{"version": 1, "sites": {"example.org": {"rules": [{"change": [{"drop": "q.sid"}], "fetchable": true}]}}}"#;
     let normalizer = Normalizer::compile_from(rules.as_bytes())?;
     let input = "http://example.org/view?sid=9&id=1\r\nnot a URL\nhttp://other.example:80/?sid=9";
     let mut output = Vec::new();

@@ -1,5 +1,5 @@
 /*!
-All there is to say about a URL: what was done to it, by which edits, and what the rule file says of these.
+All there is to say about a URL: what was done to it, by which rules, and what the rule file says of these.
 
 Takes a URL, compiled rules and, where they are at hand, the rules that they were made of. What comes out can be printed, or written as
 JSON. Changes no URL itself: [`Normalizer::explain`] does.
@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use serde::{Serialize, Serializer};
 
 use crate::normalizer::{Explanation, Normalizer};
-use crate::program::edits::{EditList, UrlParts};
-use crate::rule::{Decision, Edit, Evidence, Fetched, RefusedEdit, RuleSet, SiteRules, Verdict};
+use crate::program::rules::{RuleList, UrlParts};
+use crate::rule::{Decision, Evidence, Fetched, RefusedRule, Rule, RuleSet, SiteRules, Verdict};
 use crate::url::{ParseUrlError, ParsedUrl, site_of};
 
 /// A URL with all there is to say about it. Written as JSON, it is what `dedust explain --format json` prints.
@@ -19,12 +19,12 @@ use crate::url::{ParseUrlError, ParsedUrl, site_of};
 /// ```
 /// use dedust::{ExplainedUrl, Normalizer, RuleSet};
 ///
-/// let rules = RuleSet::load(&br#"{"version": 2, "sites": {"a.example": {"edits": [{"change": [{"drop": "q.sid"}]}]}}}"#[..])?;
+/// let rules = RuleSet::load(&br#"{"version": 1, "sites": {"a.example": {"rules": [{"change": [{"drop": "q.sid"}]}]}}}"#[..])?;
 /// let normalizer = Normalizer::compile(&rules);
 /// let explained = ExplainedUrl::new("http://a.example/p?sid=1", Some(&rules), &normalizer)?;
 /// assert_eq!(explained.explanation.key, "http://a.example/p");
-/// assert_eq!(explained.edits.len(), 1);
-/// assert!(ExplainedUrl::new("http://a.example/p", Some(&rules), &normalizer)?.edits.is_empty());
+/// assert_eq!(explained.rules.len(), 1);
+/// assert!(ExplainedUrl::new("http://a.example/p", Some(&rules), &normalizer)?.rules.is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -36,22 +36,22 @@ pub struct ExplainedUrl<'a> {
     pub site: String,
     /// What was done to it.
     pub explanation: Explanation,
-    /// How many edits that site has.
+    /// How many rules that site has.
     pub site_rules: usize,
     /// The hosts on which they hold; empty for all.
     pub hosts: &'a [Box<str>],
-    /// Those of the edits that are not applied, since they were refuted.
+    /// Those of the rules that are not applied, since they were refuted.
     pub refuted_rules: usize,
     /// Those of them that are off.
     pub off_rules: usize,
     /// Why the URL is taken for one of another site, if it is.
-    pub mirror: Option<&'a Edit>,
-    /// Edits that changed the URL or its key, with their indexes.
-    pub edits: Vec<(usize, &'a Edit)>,
-    /// Edits that would have concerned it and are off.
-    pub off: Vec<(usize, &'a Edit, &'a Decision)>,
-    /// Edits that would have concerned it and were not believed.
-    pub refused: Vec<&'a RefusedEdit>,
+    pub mirror: Option<&'a Rule>,
+    /// Rules that changed the URL or its key, with their indexes.
+    pub rules: Vec<(usize, &'a Rule)>,
+    /// Rules that would have concerned it and are off.
+    pub off: Vec<(usize, &'a Rule, &'a Decision)>,
+    /// Rules that would have concerned it and were not believed.
+    pub refused: Vec<&'a RefusedRule>,
     /// Whether the texts of rules are not at hand.
     pub is_compiled: bool,
 }
@@ -75,33 +75,33 @@ struct Record<'a> {
     /// The hosts on which they hold, with and without `www`; empty for all.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     hosts: &'a [Box<str>],
-    /// The edits that changed it, in order.
+    /// The rules that changed it, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    edits: Vec<EditRecord<'a>>,
-    /// Edits that would have changed it and are off.
+    rules: Vec<RuleRecord<'a>>,
+    /// Rules that would have changed it and are off.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     off: Vec<OffRecord<'a>>,
-    /// Edits that would have changed it and were not believed.
+    /// Rules that would have changed it and were not believed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     refused: Vec<RefusedRecord<'a>>,
     /// Their indexes in the site's list, where no more is known: compiled rules hold no text.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    compiled_edits: &'a [usize],
+    compiled_rules: &'a [usize],
     /// For equality only.
     key: String,
     /// Can be fetched.
     canonical: String,
 }
 
-/// An edit, for people who read JSON.
+/// A rule, for people who read JSON.
 #[derive(Debug, Serialize)]
-struct EditRecord<'a> {
+struct RuleRecord<'a> {
     /// Its index in the site's list, from 0.
     index: usize,
     /// What `dedust rules` calls it.
     id: String,
     /// What it does, in words.
-    edit: String,
+    rule: String,
     /// Whether what it writes can be fetched.
     fetchable: bool,
     /// Why it is trusted, as in the rule file.
@@ -111,7 +111,7 @@ struct EditRecord<'a> {
     pinned: Option<&'a Decision>,
 }
 
-/// An edit that somebody turned off, for people who read JSON.
+/// A rule that somebody turned off, for people who read JSON.
 #[derive(Debug, Serialize)]
 struct OffRecord<'a> {
     /// Its index in the site's list, from 0.
@@ -119,16 +119,16 @@ struct OffRecord<'a> {
     /// What `dedust rules` calls it.
     id: String,
     /// What it would do, in words.
-    edit: String,
+    rule: String,
     /// Who decided that, when and why.
     off: &'a Decision,
 }
 
-/// An edit that was not believed, for people who read JSON.
+/// A rule that was not believed, for people who read JSON.
 #[derive(Debug, Serialize)]
 struct RefusedRecord<'a> {
     /// What it would do, in words.
-    edit: String,
+    rule: String,
     /// Why it is not made.
     reason: &'a str,
     /// Votes on it, and those of them against it.
@@ -142,7 +142,7 @@ struct RefusedRecord<'a> {
     fetched: Option<FetchedRecord<'a>>,
 }
 
-/// What fetching pages said about such an edit.
+/// What fetching pages said about such a rule.
 #[derive(Debug, Serialize)]
 struct FetchedRecord<'a> {
     #[serde(flatten)]
@@ -167,18 +167,18 @@ impl<'a> ExplainedUrl<'a> {
         let known = rules.and_then(|rules| rules.site(&site));
         Ok(Self {
             input,
-            edits: explanation.edits.iter().filter_map(|&at| Some((at, known?.edits().get(at)?))).collect(),
+            rules: explanation.rules.iter().filter_map(|&at| Some((at, known?.rules().get(at)?))).collect(),
             mirror: rules
                 .zip(explanation.mirror.as_deref())
                 .and_then(|(rules, name)| rules.site(name)?.applied().next())
-                .map(|(_, edit)| edit),
+                .map(|(_, rule)| rule),
             off: known.map_or_else(Vec::new, |known| off_for(&explanation, &site, known)),
             refused: known.map_or_else(Vec::new, |known| refused_for(&explanation, &site, known)),
             site_rules: known.map_or(0, |site| site.len()),
             hosts: known.map_or(&[], |site| site.hosts()),
             refuted_rules: known.map_or(0, refuted_rules),
             off_rules: known
-                .map_or(0, |known| known.edits().iter().filter(|edit| edit.off.is_some()).count()),
+                .map_or(0, |known| known.rules().iter().filter(|rule| rule.off.is_some()).count()),
             is_compiled: rules.is_none(),
             site,
             explanation,
@@ -188,7 +188,7 @@ impl<'a> ExplainedUrl<'a> {
 
 impl Serialize for ExplainedUrl<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Explanation { safe, key, canonical, edits, .. } = &self.explanation;
+        let Explanation { safe, key, canonical, rules, .. } = &self.explanation;
         let record = Record {
             input: self.input,
             safe: safe.to_string(),
@@ -196,30 +196,30 @@ impl Serialize for ExplainedUrl<'_> {
             mirror: self.explanation.mirror.as_deref(),
             site_rules: (!self.is_compiled).then_some(self.site_rules),
             hosts: self.hosts,
-            edits: self
-                .edits
+            rules: self
+                .rules
                 .iter()
-                .map(|(index, edit)| EditRecord {
+                .map(|(index, rule)| RuleRecord {
                     index: *index,
-                    id: edit.id().to_string(),
-                    edit: edit.to_string(),
-                    fetchable: edit.fetchable,
-                    evidence: &edit.evidence,
-                    pinned: edit.pinned.as_deref(),
+                    id: rule.id().to_string(),
+                    rule: rule.to_string(),
+                    fetchable: rule.fetchable,
+                    evidence: &rule.evidence,
+                    pinned: rule.pinned.as_deref(),
                 })
                 .collect(),
             off: self
                 .off
                 .iter()
-                .map(|&(index, edit, off)| OffRecord {
+                .map(|&(index, rule, off)| OffRecord {
                     index,
-                    id: edit.id().to_string(),
-                    edit: edit.to_string(),
+                    id: rule.id().to_string(),
+                    rule: rule.to_string(),
                     off,
                 })
                 .collect(),
-            refused: self.refused.iter().map(|edit| RefusedRecord::new(edit)).collect(),
-            compiled_edits: if self.is_compiled { edits } else { &[] },
+            refused: self.refused.iter().map(|rule| RefusedRecord::new(rule)).collect(),
+            compiled_rules: if self.is_compiled { rules } else { &[] },
             key: key.to_string(),
             canonical: canonical.to_string(),
         };
@@ -228,13 +228,13 @@ impl Serialize for ExplainedUrl<'_> {
 }
 
 impl<'a> RefusedRecord<'a> {
-    fn new(refused: &'a RefusedEdit) -> Self {
-        let RefusedEdit { reason, votes, against, missing, fetched, .. } = refused;
+    fn new(refused: &'a RefusedRule) -> Self {
+        let RefusedRule { reason, votes, against, missing, fetched, .. } = refused;
         let fetched = fetched
             .as_ref()
             .map(|Fetched { verdict, missing, .. }| FetchedRecord { verdict, missing: *missing });
         Self {
-            edit: refused.to_string(),
+            rule: refused.to_string(),
             reason,
             votes: *votes,
             against: *against,
@@ -244,29 +244,29 @@ impl<'a> RefusedRecord<'a> {
     }
 }
 
-/// Edits that would change the URL, had they been believed. A few.
-fn refused_for<'a>(explanation: &Explanation, name: &str, site: &'a SiteRules) -> Vec<&'a RefusedEdit> {
+/// Rules that would change the URL, had they been believed. A few.
+fn refused_for<'a>(explanation: &Explanation, name: &str, site: &'a SiteRules) -> Vec<&'a RefusedRule> {
     let Some(mut trial) = Trial::new(explanation, name, site) else { return Vec::new() };
-    let would_change = |refused: &&RefusedEdit| trial.would_change(&refused.to_edit(Evidence::default()));
+    let would_change = |refused: &&RefusedRule| trial.would_change(&refused.to_rule(Evidence::default()));
     // Some differ in what their sentences leave out.
     let mut said = BTreeSet::new();
-    let is_said_first = |refused: &&RefusedEdit| said.insert(refused.to_string());
+    let is_said_first = |refused: &&RefusedRule| said.insert(refused.to_string());
     site.refused().iter().filter(would_change).filter(is_said_first).take(3).collect()
 }
 
-/// Edits that would change the URL, were they not off.
+/// Rules that would change the URL, were they not off.
 fn off_for<'a>(
     explanation: &Explanation,
     name: &str,
     site: &'a SiteRules,
-) -> Vec<(usize, &'a Edit, &'a Decision)> {
+) -> Vec<(usize, &'a Rule, &'a Decision)> {
     let Some(mut trial) = Trial::new(explanation, name, site) else { return Vec::new() };
-    let edits = site.edits().iter().enumerate();
-    let off = edits.filter_map(|(index, edit)| Some((index, edit, edit.off.as_deref()?)));
-    off.filter(|(_, edit, _)| trial.would_change(edit)).collect()
+    let rules = site.rules().iter().enumerate();
+    let off = rules.filter_map(|(index, rule)| Some((index, rule, rule.off.as_deref()?)));
+    off.filter(|(_, rule, _)| trial.would_change(rule)).collect()
 }
 
-/// Tries edits that are not applied on a URL.
+/// Tries rules that are not applied on a URL.
 struct Trial {
     url: ParsedUrl,
     site_bytes: usize,
@@ -274,7 +274,7 @@ struct Trial {
 }
 
 impl Trial {
-    /// `None` on a host where the rules of the site do not hold: such an edit would not be made either.
+    /// `None` on a host where the rules of the site do not hold: such a rule would not be made either.
     fn new(explanation: &Explanation, name: &str, site: &SiteRules) -> Option<Self> {
         let holds = explanation.site.is_some() || site.applied().next().is_none();
         let url = ParsedUrl::parse(explanation.safe.as_bytes()).ok();
@@ -282,19 +282,19 @@ impl Trial {
         Some(Self { url, site_bytes: name.len(), parts: UrlParts::default() })
     }
 
-    /// Whether an edit alone would change the key.
-    fn would_change(&mut self, edit: &Edit) -> bool {
-        let Some(edits) = EditList::new([edit]) else { return false };
+    /// Whether a rule alone would change the key.
+    fn would_change(&mut self, rule: &Rule) -> bool {
+        let Some(rules) = RuleList::new([rule]) else { return false };
         let (mut before, mut after) = (Vec::new(), Vec::new());
-        self.parts.read(&self.url, self.site_bytes, &edits) && {
-            self.parts.write_key(&edits, &mut before);
-            self.parts.apply(&edits, 0);
-            self.parts.write_key(&edits, &mut after);
+        self.parts.read(&self.url, self.site_bytes, &rules) && {
+            self.parts.write_key(&rules, &mut before);
+            self.parts.apply(&rules, 0);
+            self.parts.write_key(&rules, &mut after);
             before != after
         }
     }
 }
 
 fn refuted_rules(site: &SiteRules) -> usize {
-    site.edits().iter().filter(|edit| edit.off.is_none() && !edit.is_applied()).count()
+    site.rules().iter().filter(|rule| rule.off.is_none() && !rule.is_applied()).count()
 }

@@ -17,7 +17,7 @@ What rules are made of is in [`rules`]; crawlers that load rule files do not nee
 ```
 use dedust::{Normalizer, RuleSet};
 
-let rules = RuleSet::load(&br#"{"version": 2, "sites": {"example.org": {"edits": [
+let rules = RuleSet::load(&br#"{"version": 1, "sites": {"example.org": {"rules": [
     {"when": {"path_0": {"is": "view"}}, "change": [{"drop": "q.sid"}], "fetchable": true}
 ]}}}"#[..])?;
 let normalizer = Normalizer::compile(&rules);
@@ -58,44 +58,44 @@ pub use url::{ParsedUrl, site_of};
 
 /// The language of rules: what a rule file says, as types.
 ///
-/// - [`tokenize`](rules::tokenize) shows a URL as pairs of a [`TokenKey`](rules::TokenKey) and a [`Value`](rules::Value),
+/// - [`tokenize`](rules::tokenize) shows a URL as pairs of a [`UrlPart`](rules::UrlPart) and a [`Value`](rules::Value),
 ///   of which rules speak.
-/// - An [`Edit`](rules::Edit) makes a [`Change`](rules::Change) to some parts of a URL where its [`Test`](rules::Test)s hold,
+/// - A [`Rule`](rules::Rule) makes a [`Change`](rules::Change) to some parts of a URL where its [`Test`](rules::Test)s hold,
 ///   and leaves the rest alone. Its [`Evidence`](rules::Evidence) says why it is trusted.
-/// - [`SiteRules`](rules::SiteRules) has the edits of one site, and a [`RuleSet`] those of all.
+/// - [`SiteRules`](rules::SiteRules) has the rules of one site, and a [`RuleSet`] those of all.
 ///
-/// The enums of which edits are made may get variants as the language grows; the parts of a URL ([`TokenKey`](rules::TokenKey),
+/// The enums of which rules are made may get variants as the language grows; the parts of a URL ([`UrlPart`](rules::UrlPart),
 /// [`Spot`](rules::Spot), [`Value`](rules::Value)) are complete.
 ///
 /// ```
 /// use dedust::ParsedUrl;
-/// use dedust::rules::{TokenKey, Value, tokenize};
+/// use dedust::rules::{UrlPart, Value, tokenize};
 ///
 /// let url = ParsedUrl::parse("http://example.org/view?id=1")?;
 /// let tokens = tokenize(&url, "example.org").ok_or("rules cannot speak of it")?;
-/// let key: TokenKey = "q.id".parse()?;
+/// let key: UrlPart = "q.id".parse()?;
 /// assert_eq!(tokens.last(), Some(&(key, Value::Text("1".into()))));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub mod rules {
     pub use crate::rule::{
-        AnyValue, Area, Atom, Change, Closed, Count, DEFAULT_RULES_MEMORY, Decided, DecidedEdits,
-        DecidedTwice, Decision, DecisionVerb, Displaced, Edit, EditId, Evidence, Example, FORMAT_VERSION,
-        Fetched, Kept, MAX_OPTIONS_BYTES, Mapped, MergeConflict, Merged, Outcome, PathPart, Prefer, Problem,
-        Promise, RefusedEdit, Replace, SiteRules, SiteSummary, Source, Spelling, Spot, Test, Trust,
+        AnyValue, Area, Atom, Change, Closed, Count, DEFAULT_RULES_MEMORY, Decided, DecidedRules,
+        DecidedTwice, Decision, DecisionVerb, Displaced, Evidence, Example, FORMAT_VERSION, Fetched, Kept,
+        MAX_OPTIONS_BYTES, Mapped, MergeConflict, Merged, Outcome, PathPart, Prefer, Problem, Promise,
+        RefusedRule, Replace, Rule, RuleId, SiteRules, SiteSummary, Source, Spelling, Spot, Test, Trust,
         ValueClass, Verdict, lint,
     };
-    pub use crate::url::{ParamName, TokenKey, Value, tokenize};
+    pub use crate::url::{ParamName, UrlPart, Value, tokenize};
 }
 
-/// What learners need of this crate: the parts of URLs without copies, and edits made one by one.
+/// What learners need of this crate: the parts of URLs without copies, and rules made one by one.
 ///
 /// Not stable: any release may change it.
 #[doc(hidden)]
 pub mod support {
     pub use crate::interner::Interner;
-    pub use crate::program::edits::{EditList, UrlParts};
-    pub use crate::rule::{EditIndex, Mirror, without_never_made};
+    pub use crate::program::rules::{RuleList, UrlParts};
+    pub use crate::rule::{Mirror, RuleIndex, without_never_made};
     pub use crate::url::{
         RawKey, RawValue, Separators, extension, first_segment, has_subdomains, visit_tokens, write_moved,
     };
@@ -109,7 +109,7 @@ struct Readme;
 /// Every error of this crate.
 pub mod errors {
     pub use crate::compiled::{DamagedRules, OpenRulesError};
-    pub use crate::rule::{DecideError, InvalidEdit, InvalidSite, LoadRulesError};
+    pub use crate::rule::{DecideError, InvalidRule, InvalidSite, LoadRulesError};
     pub use crate::url::{ParseUrlError, UnknownKey};
     pub use crate::with_causes::with_causes;
 }

@@ -30,7 +30,7 @@ use self::many::Batch;
 use crate::compiled::{Hosts, Image, ImageBuilder, LeftOut, OpenRulesError, add_site, compile};
 use crate::identity_key::{ParamOrder, write_identity_key};
 use crate::program::Program;
-use crate::program::edits::EditedUrl;
+use crate::program::rules::EditedUrl;
 use crate::rule::{DEFAULT_RULES_MEMORY, LoadRulesError, RuleSet, each_site};
 use crate::text_buffer::TextBuffer;
 use crate::url::{ParseUrlError, ParsedUrl, first_segment, write_moved};

@@ -54,7 +54,7 @@ fn allocations_of(work: impl FnOnce()) -> u64 {
     ALLOCATIONS.get() - before
 }
 
-const RULES: &str = r#"{"version": 2, "method": "by hand", "sites": {"example.org": {"edits": [
+const RULES: &str = r#"{"version": 1, "method": "by hand", "sites": {"example.org": {"rules": [
     {"change": [{"replace": [{"from": "&print=1", "to": ""}]}], "fetchable": true, "evidence": EVIDENCE},
     {"when": {"scheme": {"is": "http"}, "path_0": {"is": "ignored"}, "q.id": {"any": "digits"}, "q.s": {"any": "text"}},
      "closed": true, "change": [{"forget": "q.s"}], "last": true, "evidence": EVIDENCE},
@@ -72,7 +72,7 @@ const RULES: &str = r#"{"version": 2, "method": "by hand", "sites": {"example.or
                 {"set": {"key": "q.new", "to": []}}],
      "last": true, "fetchable": true, "evidence": EVIDENCE}
 ]},
-"edited.example": {"edits": [
+"edited.example": {"rules": [
     {"change": [{"drop": "q.sid"}], "fetchable": true, "evidence": EVIDENCE},
     {"change": [{"forget": "q.s"}], "evidence": EVIDENCE},
     {"change": [{"drop": "mp.jsessionid"}], "fetchable": true, "evidence": EVIDENCE},

@@ -7,8 +7,8 @@ use dedust::{Normalizer, RuleSet};
 const REFUTED: &str = r#""evidence": {"urls": 9, "support_pairs": 4, "false_pairs": 0, "groups": 4, "failed_groups": 0,
     "failure_bound": 0.5, "kinds": [], "verdict": {"outcome": "refuted", "same": 0, "different": 9, "failed": 0}}"#;
 
-fn load(edits: &str) -> RuleSet {
-    let file = format!(r#"{{"version": 2, "sites": {{"a.example": {{"edits": [{edits}]}}}}}}"#);
+fn load(rules: &str) -> RuleSet {
+    let file = format!(r#"{{"version": 1, "sites": {{"a.example": {{"rules": [{rules}]}}}}}}"#);
     RuleSet::load(file.as_bytes()).unwrap()
 }
 
@@ -24,7 +24,7 @@ fn normalized(rules: &RuleSet, url: &str) -> String {
 }
 
 #[test]
-fn an_edit_that_is_off_is_not_applied_and_the_others_keep_their_places() {
+fn an_rule_that_is_off_is_not_applied_and_the_others_keep_their_places() {
     let rules = load(
         r#"{"change": [{"drop": "q.sid"}], "fetchable": true, "off": {"by": "anna"}},
            {"change": [{"drop": "q.ref"}], "fetchable": true}"#,
@@ -33,12 +33,12 @@ fn an_edit_that_is_off_is_not_applied_and_the_others_keep_their_places() {
     assert_eq!(normalized(&rules, url), "http://a.example/p?id=1&sid=3");
     let normalizer = Normalizer::compile(&rules);
     assert_eq!(normalizer.rule_count(), 1);
-    assert_eq!(normalizer.explain(url).unwrap().edits, [1]);
+    assert_eq!(normalizer.explain(url).unwrap().rules, [1]);
     assert_eq!(normalized(&rules, "http://a.example/p?id=1"), "http://a.example/p?id=1");
 }
 
 #[test]
-fn a_pinned_edit_is_applied_even_if_it_was_refuted() {
+fn a_pinned_rule_is_applied_even_if_it_was_refuted() {
     let refuted = format!(r#"{{"change": [{{"drop": "q.sid"}}], "fetchable": true, {REFUTED}}}"#);
     let url = "http://a.example/p?sid=3";
     assert_eq!(normalized(&load(&refuted), url), url);
@@ -49,7 +49,7 @@ fn a_pinned_edit_is_applied_even_if_it_was_refuted() {
 }
 
 #[test]
-fn what_is_not_applied_takes_nothing_away_from_later_edits() {
+fn what_is_not_applied_takes_nothing_away_from_later_rules() {
     let later = r#"{"when": {"q.s": {"is": "1"}}, "change": [{"drop": "q.t"}], "fetchable": true}"#;
     for state in [r#""off": {}"#, REFUTED] {
         let rules = load(&format!(r#"{{"change": [{{"drop": "q.s"}}], {state}}}, {later}"#));
@@ -59,7 +59,7 @@ fn what_is_not_applied_takes_nothing_away_from_later_edits() {
 }
 
 #[test]
-fn an_edit_that_is_off_stands_beside_edits_of_any_kind() {
+fn an_rule_that_is_off_stands_beside_rules_of_any_kind() {
     let rules = load(
         r#"{"change": [{"drop": "q.s"}], "fetchable": true},
            {"change": [{"replace": [{"from": "/index.html", "to": "/"}]}], "off": {}},
@@ -80,7 +80,7 @@ fn a_mirror_that_is_off_moves_nothing() {
 }
 
 #[test]
-fn an_edit_that_is_off_must_still_make_sense_by_itself() {
-    let file = r#"{"version": 2, "sites": {"a.example": {"edits": [{"change": [], "off": {}}]}}}"#;
+fn an_rule_that_is_off_must_still_make_sense_by_itself() {
+    let file = r#"{"version": 1, "sites": {"a.example": {"rules": [{"change": [], "off": {}}]}}}"#;
     assert!(RuleSet::load(file.as_bytes()).is_err());
 }

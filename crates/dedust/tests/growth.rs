@@ -22,12 +22,12 @@ fn alone() -> MutexGuard<'static, ()> {
 const DOUBLE: &str =
     r#"{"path": [{"segments": {"from": 0, "but_last": 0}}, {"segments": {"from": 0, "but_last": 0}}]}"#;
 
-fn normalizer(edits: &[String]) -> Normalizer {
-    let file = format!(r#"{{"version": 2, "sites": {{"a.example": {{"edits": [{}]}}}}}}"#, edits.join(","));
+fn normalizer(rules: &[String]) -> Normalizer {
+    let file = format!(r#"{{"version": 1, "sites": {{"a.example": {{"rules": [{}]}}}}}}"#, rules.join(","));
     Normalizer::compile(&RuleSet::load(file.as_bytes()).unwrap())
 }
 
-fn edit(changes: &str, is_fetchable: bool) -> String {
+fn rule(changes: &str, is_fetchable: bool) -> String {
     format!(r#"{{"change": [{changes}], "fetchable": {is_fetchable}}}"#)
 }
 
@@ -47,10 +47,10 @@ fn check(normalizer: &Normalizer, url: &str) -> usize {
 }
 
 #[test]
-fn edits_that_double_a_path_make_it_twice_as_long_at_most() {
+fn rules_that_double_a_path_make_it_twice_as_long_at_most() {
     let _alone = alone();
     for is_fetchable in [true, false] {
-        let normalizer = normalizer(&vec![edit(DOUBLE, is_fetchable); 40]);
+        let normalizer = normalizer(&vec![rule(DOUBLE, is_fetchable); 40]);
         let long = format!("http://a.example/{}", "x".repeat(60_000));
         MEMORY.reset_peak_usage();
         let before = MEMORY.current_usage();
@@ -71,9 +71,9 @@ fn values_that_are_joined_again_and_again_have_a_limit() {
     let join =
         |key: &str| format!(r#"{{"set": {{"key": "q.{key}", "to": [{{"of": "q.a"}}, {{"of": "q.b"}}]}}}}"#);
     for is_fetchable in [true, false] {
-        let edits: Vec<String> =
-            (0..40).map(|at| edit(&join(if at % 2 == 0 { "a" } else { "b" }), is_fetchable)).collect();
-        let normalizer = normalizer(&edits);
+        let rules: Vec<String> =
+            (0..40).map(|at| rule(&join(if at % 2 == 0 { "a" } else { "b" }), is_fetchable)).collect();
+        let normalizer = normalizer(&rules);
         assert!(check(&normalizer, "http://a.example/?a=1&b=2") > 2000);
         for length in (1..9000).step_by(97) {
             check(&normalizer, &format!("http://a.example/x?a={}&b=2", "x".repeat(length)));
@@ -82,10 +82,10 @@ fn values_that_are_joined_again_and_again_have_a_limit() {
 }
 
 #[test]
-fn one_edit_that_reads_a_value_many_times_is_not_made() {
+fn one_rule_that_reads_a_value_many_times_is_not_made() {
     let _alone = alone();
     let sources = vec![r#"{"of": "q.a"}"#; 10_000].join(",");
-    let many = normalizer(&[edit(&format!(r#"{{"set": {{"key": "q.a", "to": [{sources}]}}}}"#), true)]);
+    let many = normalizer(&[rule(&format!(r#"{{"set": {{"key": "q.a", "to": [{sources}]}}}}"#), true)]);
     let url = format!("http://a.example/x?a={}", "x".repeat(60_000));
     MEMORY.reset_peak_usage();
     let before = MEMORY.current_usage();
@@ -99,7 +99,7 @@ fn long_texts_in_place_of_short_ones_have_a_limit() {
     let _alone = alone();
     let text = "x".repeat(3000);
     let map = |number: usize| {
-        edit(
+        rule(
             &format!(r#"{{"map": {{"of": "q.p{number}", "values": [{{"is": "1", "becomes": "{text}"}}]}}}}"#),
             true,
         )
@@ -112,7 +112,7 @@ fn long_texts_in_place_of_short_ones_have_a_limit() {
 }
 
 #[test]
-fn an_edit_for_which_there_is_no_room_is_not_made_at_all() {
+fn an_rule_for_which_there_is_no_room_is_not_made_at_all() {
     let _alone = alone();
     let drop = r#"{"drop": "q.a"}"#;
     let text = "y".repeat(5000);
@@ -120,7 +120,7 @@ fn an_edit_for_which_there_is_no_room_is_not_made_at_all() {
     let all = r#"{"segments": {"from": 0, "but_last": 0}}"#;
     let triple = format!(r#"{{"path": [{all}, {all}, {all}]}}"#);
     for change in [triple, map] {
-        let both = normalizer(&[edit(&format!("{drop}, {change}"), true)]);
+        let both = normalizer(&[rule(&format!("{drop}, {change}"), true)]);
         for (length, is_made) in [(10, true), (4500, false)] {
             let url = format!("http://a.example/{}?a=1&b=1", "x".repeat(length));
             check(&both, &url);
@@ -133,20 +133,20 @@ fn an_edit_for_which_there_is_no_room_is_not_made_at_all() {
 
 /// Of a URL that may be fetched less is made than of its key, or earlier.
 #[test]
-fn keys_stay_where_edits_of_keys_run_out_of_room() {
+fn keys_stay_where_rules_of_keys_run_out_of_room() {
     let _alone = alone();
-    let drop = edit(r#"{"drop": "q.long"}"#, true);
-    let drop_in_key = edit(r#"{"drop": "q.y"}"#, false);
-    let doubles = vec![edit(DOUBLE, false); 3];
+    let drop = rule(r#"{"drop": "q.long"}"#, true);
+    let drop_in_key = rule(r#"{"drop": "q.y"}"#, false);
+    let doubles = vec![rule(DOUBLE, false); 3];
     let if_absent = format!(r#"{{"when": {{"q.y": "absent"}}, "change": [{DOUBLE}], "fetchable": true}}"#);
     let triple = vec![if_absent; 5];
-    for edits in [
+    for rules in [
         [&doubles[..], std::slice::from_ref(&drop)].concat(),
         [std::slice::from_ref(&drop), &doubles[..]].concat(),
         [std::slice::from_ref(&drop_in_key), &triple[..], std::slice::from_ref(&drop)].concat(),
         [&[drop.clone(), drop_in_key], &triple[..]].concat(),
     ] {
-        let normalizer = normalizer(&edits);
+        let normalizer = normalizer(&rules);
         for path in (50..4000).step_by(150) {
             for value in [1, 500, 3000, 5000] {
                 let (path, value) = ("x".repeat(path), "v".repeat(value));

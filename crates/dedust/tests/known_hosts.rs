@@ -9,7 +9,7 @@ fn normalizer(sites: &[&str]) -> Normalizer {
         .enumerate()
         .map(|(number, site)| {
             format!(
-                r#""{site}": {{"edits": [{{
+                r#""{site}": {{"rules": [{{
                     "when": {{"scheme": {{"is": "http"}}, "path_0": {{"is": "a"}}, "q.x{number}": {{"any": "digits"}}}},
                     "closed": true, "last": true, "fetchable": true, "change": [{{"drop": "q.x{number}"}}],
                     "evidence": {{"urls": 400, "support_pairs": 200, "false_pairs": 0, "groups": 100,
@@ -17,7 +17,7 @@ fn normalizer(sites: &[&str]) -> Normalizer {
             )
         })
         .collect();
-    let file = format!(r#"{{"version": 2, "method": "by hand", "sites": {{{}}}}}"#, sites.join(", "));
+    let file = format!(r#"{{"version": 1, "method": "by hand", "sites": {{{}}}}}"#, sites.join(", "));
     Normalizer::compile(&RuleSet::load(file.as_bytes()).expect("the rules are valid"))
 }
 
@@ -89,16 +89,16 @@ fn what_is_known_under_other_rules_is_forgotten() {
 #[test]
 fn a_host_name_that_was_chosen_by_its_hash_switches_off_no_rules() {
     let chosen = "e7g3bt0x37re5tufgk9gw8s2ry1c0d7ilr0i9eg0t8108t9z3.evil-s.com";
-    let edits =
-        |name: &str| format!(r#""edits": [{{"change": [{{"drop": "q.{name}"}}], "fetchable": true}}]"#);
+    let rules =
+        |name: &str| format!(r#""rules": [{{"change": [{{"drop": "q.{name}"}}], "fetchable": true}}]"#);
     let others: Vec<String> =
-        ["bbc", "shop", "news"].map(|name| format!(r#""{name}.co.uk": {{{}}}"#, edits("sid"))).into();
+        ["bbc", "shop", "news"].map(|name| format!(r#""{name}.co.uk": {{{}}}"#, rules("sid"))).into();
     for weight in [0, 200] {
         let file = format!(
-            r#"{{"version": 2, "sites": {{{}, "evil-s.com": {{"summary": {{"urls": {weight}, "labelled": 0, "pages": 0,
+            r#"{{"version": 1, "sites": {{{}, "evil-s.com": {{"summary": {{"urls": {weight}, "labelled": 0, "pages": 0,
                 "raw_rules": 0, "qualified_rules": 0}}, "hosts": ["{chosen}"], {}}}}}}}"#,
             others.join(", "),
-            edits("zork")
+            rules("zork")
         );
         let normalizer = Normalizer::compile(&RuleSet::load(file.as_bytes()).expect("the rules are valid"));
         for host in ["bbc.co.uk", "www.shop.co.uk", "news.co.uk"] {

@@ -29,11 +29,11 @@ const PIECES: [&str; 18] = [
     "\n",
     "{}",
     "[]",
-    "\"edits\"",
+    "\"rules\"",
 ];
 
 fn file() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/rules/every-edit.json");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/rules/every-rule.json");
     fs::read_to_string(path).unwrap()
 }
 
@@ -67,6 +67,6 @@ proptest! {
 
 #[test]
 fn deep_nesting_is_an_error() {
-    let text = format!("{{\"version\": 2, \"sites\": {}", "[".repeat(100_000));
+    let text = format!("{{\"version\": 1, \"sites\": {}", "[".repeat(100_000));
     assert!(lint(&text).iter().any(|problem| problem.is_error));
 }

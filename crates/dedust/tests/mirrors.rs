@@ -10,31 +10,31 @@ use serde_json::{Value, json};
 fn rules(mirrors: &[(&str, &str)]) -> String {
     let mirrors: String = mirrors
         .iter()
-        .map(|(site, mirror)| format!(r#","{site}": {{ "edits": [ {} ] }}"#, edit_of(mirror)))
+        .map(|(site, mirror)| format!(r#","{site}": {{ "rules": [ {} ] }}"#, rule_of(mirror)))
         .collect();
-    let edit = format!(
+    let rule = format!(
         r#"{{ "when": {{}}, "change": [ {{ "drop": "q.sid" }} ], "fetchable": true, "evidence": {EVIDENCE} }}"#
     );
-    format!(r#"{{ "version": 2, "sites": {{ "new.example": {{ "edits": [ {edit} ] }} {mirrors} }} }}"#)
+    format!(r#"{{ "version": 1, "sites": {{ "new.example": {{ "rules": [ {rule} ] }} {mirrors} }} }}"#)
 }
 
-/// The edit of a mirror that is described by the domain of the original, whether pages can be fetched there, and first segments of
+/// The rule of a mirror that is described by the domain of the original, whether pages can be fetched there, and first segments of
 /// pages of its own; an empty one is the home page.
-fn edit_of(mirror: &str) -> Value {
+fn rule_of(mirror: &str) -> Value {
     let mirror: Value = serde_json::from_str(&format!("{{ {mirror} }}")).unwrap();
     let except = mirror["except"].as_array().cloned().unwrap_or_default();
     let (home, segments): (Vec<Value>, Vec<Value>) = except.into_iter().partition(|segment| segment == "");
-    let mut edit = json!({ "change": [ { "move": mirror["of"] } ] });
+    let mut rule = json!({ "change": [ { "move": mirror["of"] } ] });
     if !home.is_empty() {
-        edit["when"] = json!({ "path_0": { "any": { "class": "text", "except": segments } } });
+        rule["when"] = json!({ "path_0": { "any": { "class": "text", "except": segments } } });
     } else if !segments.is_empty() {
-        edit["when"] = json!({ "path_0": { "not": segments } });
+        rule["when"] = json!({ "path_0": { "not": segments } });
     }
     if mirror["fetchable"] == true {
-        edit["fetchable"] = true.into();
+        rule["fetchable"] = true.into();
     }
-    edit["evidence"] = serde_json::from_str(EVIDENCE).unwrap();
-    edit
+    rule["evidence"] = serde_json::from_str(EVIDENCE).unwrap();
+    rule
 }
 
 const EVIDENCE: &str = r#"{ "urls": 9, "support_pairs": 9, "false_pairs": 0, "groups": 9, "failed_groups": 0,
@@ -82,7 +82,7 @@ fn a_url_of_a_mirror_is_one_of_the_original() {
         (explained.site.as_deref(), explained.mirror.as_deref()),
         (Some("new.example"), Some("old.example"))
     );
-    assert_eq!(explained.edits, [0]);
+    assert_eq!(explained.rules, [0]);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn rules_with_mirrors_are_saved_as_they_were_loaded() {
     loaded.save(&mut saved).unwrap();
     assert_eq!(RuleSet::load(saved.as_slice()).unwrap(), loaded);
     assert_eq!(
-        loaded.site("old.example").unwrap().edits()[0].to_string(),
+        loaded.site("old.example").unwrap().rules()[0].to_string(),
         "shows the pages of new.example, except /contact"
     );
 }
@@ -178,7 +178,7 @@ fn without_mirrors_no_url_leaves_its_site() {
         for url in urls {
             let explained = normalizer.explain(url).unwrap();
             assert_eq!((&*explained.key.to_string(), &*explained.canonical.to_string()), (url, url));
-            assert_eq!((explained.mirror, explained.edits), (None, Vec::new()));
+            assert_eq!((explained.mirror, explained.rules), (None, Vec::new()));
         }
         let urls = || urls.iter().map(|url| url.as_bytes());
         let mut scratch = Scratch::default();
@@ -204,7 +204,7 @@ fn rules_without_mirrors_have_one_fingerprint_however_they_are_opened() {
         assert!(first == second && second == third, "{first:x} {second:x} {third:x}");
         first
     };
-    let plain = r#"{"version": 2, "sites": {"a.example": {"edits": [{"change": [{"drop": "q.sid"}]}]}}}"#;
+    let plain = r#"{"version": 1, "sites": {"a.example": {"rules": [{"change": [{"drop": "q.sid"}]}]}}}"#;
     assert_eq!(fingerprints(plain, false), fingerprints(plain, true));
     // Here the keys are others.
     let with_mirror = rules(&[OLD]);

@@ -27,7 +27,7 @@ struct Made<'p> {
 
 impl<'p> Made<'p> {
     fn sites(parts: u64, part: &'p dyn Fn(u64) -> String) -> Self {
-        let rest = br#"{"version":2,"sites":{"first.example":{}"#.to_vec();
+        let rest = br#"{"version":1,"sites":{"first.example":{}"#.to_vec();
         Self { part, parts, next: 0, end: "}}", rest, read: 0 }
     }
 }
@@ -80,26 +80,26 @@ fn is_refused(name: &str, part: &dyn Fn(u64) -> String) {
 fn memory_for_a_rule_file_is_limited() {
     let drop = |name: &str| format!(r#"{{"change":[{{"drop":"q.{name}"}}],{EVIDENCE}}}"#);
     is_refused("empty sites", &|number| format!(r#","{number:x}.a":{{}}"#));
-    is_refused("edits", &|number| format!(r#","{number}.a":{{"edits":[{}]}}"#, drop(&format!("p{number}"))));
-    is_refused("the same edits", &|number| format!(r#","{number}.a":{{"edits":[{}]}}"#, drop("s")));
-    is_refused("closed edits", &|number| {
+    is_refused("rules", &|number| format!(r#","{number}.a":{{"rules":[{}]}}"#, drop(&format!("p{number}"))));
+    is_refused("the same rules", &|number| format!(r#","{number}.a":{{"rules":[{}]}}"#, drop("s")));
+    is_refused("closed rules", &|number| {
         format!(
-            r#","{number}.a":{{"edits":[{{"when":{{"scheme":{{"is":"http"}}}},"closed":true,"last":true,"change":[],{EVIDENCE}}}]}}"#
+            r#","{number}.a":{{"rules":[{{"when":{{"scheme":{{"is":"http"}}}},"closed":true,"last":true,"change":[],{EVIDENCE}}}]}}"#
         )
     });
     is_refused("many labels", &|number| {
-        format!(r#","{}{number}.a":{{"edits":[{}]}}"#, "a.".repeat(100), drop("s"))
+        format!(r#","{}{number}.a":{{"rules":[{}]}}"#, "a.".repeat(100), drop("s"))
     });
     is_refused("hosts", &|number| {
         let hosts = (0..9).map(|host| format!("\"{host}.{number}.a\"")).collect::<Vec<_>>().join(",");
-        format!(r#","{number}.a":{{"hosts":[{hosts}],"edits":[{}]}}"#, drop("s"))
+        format!(r#","{number}.a":{{"hosts":[{hosts}],"rules":[{}]}}"#, drop("s"))
     });
     is_refused("mirrors", &|number| {
         format!(
-            r#","m{number}.com":{{"edits":[{{"change":[{{"move":"o{number}.com"}}],"fetchable":true,{EVIDENCE}}}]}}"#
+            r#","m{number}.com":{{"rules":[{{"change":[{{"move":"o{number}.com"}}],"fetchable":true,{EVIDENCE}}}]}}"#
         )
     });
-    is_refused("refused edits", &|number| {
+    is_refused("refused rules", &|number| {
         let refused = r#"{"change":[],"reason":"","votes":0,"against":0}"#;
         format!(r#","{number}.a":{{"refused":[{}]}}"#, [refused; 10].join(","))
     });
@@ -109,7 +109,7 @@ fn memory_for_a_rule_file_is_limited() {
         (0..16).map(|number| format!("\"{number}{}\"", "x".repeat(230))).collect::<Vec<_>>().join(",");
     let mirror = |number: u64, of: &str, except: &str| {
         format!(
-            r#","m{number}.com":{{"edits":[{{"when":{{"path_0":{{"not":[{except}]}}}},"change":[{{"move":"{of}"}}],"fetchable":true,{EVIDENCE}}}]}}"#
+            r#","m{number}.com":{{"rules":[{{"when":{{"path_0":{{"not":[{except}]}}}},"change":[{{"move":"{of}"}}],"fetchable":true,{EVIDENCE}}}]}}"#
         )
     };
     is_refused("exceptions", &|number| match number {
@@ -118,17 +118,17 @@ fn memory_for_a_rule_file_is_limited() {
     });
     let hosts = |site: u64| {
         let hosts = (0..9).map(|host| format!("\"{host}.{}{site}.a\"", "a.".repeat(100))).collect::<Vec<_>>();
-        format!(r#","{site}.a":{{"hosts":[{}],"edits":[{}]}}"#, hosts.join(","), drop("s"))
+        format!(r#","{site}.a":{{"hosts":[{}],"rules":[{}]}}"#, hosts.join(","), drop("s"))
     };
     is_refused("hosts of many labels", &hosts);
 
     // One site with entries of one byte, and one without end.
     let entries = "0,".repeat(500_000);
-    let one = format!(r#"{{"version":2,"sites":{{"a.example":{{"edits":[{entries}0]}}}}}}"#);
+    let one = format!(r#"{{"version":1,"sites":{{"a.example":{{"rules":[{entries}0]}}}}}}"#);
     let (refused, peak) = peak_of(|| RuleSet::load_within(one.as_bytes(), 20 * MB));
     assert!(matches!(refused, Err(LoadRulesError::TooMuchMemory { .. })), "{refused:?}");
     assert!(peak < 5 * MB, "{peak} bytes");
-    let part = |number| if number == 0 { r#","long.example":{"edits":["#.into() } else { " ".repeat(999) };
+    let part = |number| if number == 0 { r#","long.example":{"rules":["#.into() } else { " ".repeat(999) };
     let mut file = Made::sites(u64::MAX, &part);
     let (refused, peak) = peak_of(|| Normalizer::compile_from(&mut file).unwrap_err());
     assert_eq!(refused.to_string(), "site `long.example` has more than 32 MiB of JSON");
@@ -140,7 +140,7 @@ fn memory_for_a_rule_file_is_limited() {
         r#","refused":[{}]"#,
         vec![drop("x").replace(EVIDENCE, r#""reason":"too few","votes":2,"against":1"#); 20].join(",")
     );
-    let part = |number| format!(r#","site-{number}.example":{{"edits":[{}]{examples}}}"#, drop("s"));
+    let part = |number| format!(r#","site-{number}.example":{{"rules":[{}]{examples}}}"#, drop("s"));
     let mut file = Made::sites(10_000, &part);
     let (normalizer, peak) = peak_of(|| Normalizer::compile_within(&mut file, 4 * MB).unwrap());
     assert_eq!(normalizer.site_count(), 10_000);

@@ -26,7 +26,7 @@ fn every_operation() -> String {
 
 #[test]
 fn a_file_is_saved_as_it_was_loaded() {
-    for name in ["every-operation.json", "every-edit.json"] {
+    for name in ["every-operation.json", "every-rule.json"] {
         let file = test_file(name);
         let rules = RuleSet::load(file.as_bytes()).unwrap();
         assert_eq!(saved(&rules), file);
@@ -35,63 +35,63 @@ fn a_file_is_saved_as_it_was_loaded() {
 
 #[test]
 fn rules_may_be_written_by_hand_and_in_any_order_of_fields() {
-    let by_hand = r#"{"sites": {"a.example": {"edits": [{"fetchable": true, "change": [{"drop": "q.sid"}]}]}}, "version": 2}"#;
+    let by_hand = r#"{"sites": {"a.example": {"rules": [{"fetchable": true, "change": [{"drop": "q.sid"}]}]}}, "version": 1}"#;
     let rules = RuleSet::load(by_hand.as_bytes()).unwrap();
-    assert_eq!(rules.site("a.example").unwrap().edits()[0].to_string(), "`sid` does not matter");
+    assert_eq!(rules.site("a.example").unwrap().rules()[0].to_string(), "`sid` does not matter");
     let normalizer = Normalizer::compile(&rules);
     assert_eq!(normalizer.normalize("http://a.example/?sid=1&id=2").unwrap(), "http://a.example/?id=2");
     assert_eq!(normalizer.normalize("http://a.example/?id=2").unwrap(), "http://a.example/?id=2");
 }
 
-/// What each file says in place of `EDITS`, and why that makes no sense.
+/// What each file says in place of `RULES`, and why that makes no sense.
 #[test]
-fn edits_that_make_no_sense_are_refused_with_the_reason() {
-    for (edits, reason) in [
+fn rules_that_make_no_sense_are_refused_with_the_reason() {
+    for (rules, reason) in [
         (
             r#"{"change": [{"drop": "q.s"}]}, {"when": {"q.s": {"is": "1"}}, "change": [{"drop": "q.t"}]}"#,
-            "edit 1 is invalid: it is never made: edit 0 takes `q.s` away first",
+            "rule 1 is invalid: it is never made: rule 0 takes `q.s` away first",
         ),
-        (r#"{"change": []}"#, "edit 0 is invalid: there is no change"),
+        (r#"{"change": []}"#, "rule 0 is invalid: there is no change"),
         (
             r#"{"change": [{"replace": [{"from": "a", "to": "aa"}]}]}"#,
-            "edit 0 is invalid: replacing `a` by `aa` makes URLs no shorter",
+            "rule 0 is invalid: replacing `a` by `aa` makes URLs no shorter",
         ),
         (
             r#"{"change": [{"set": {"key": "scheme", "to": [{"of": "q.s"}]}}]}"#,
-            "edit 0 is invalid: `` cannot stand in `scheme`",
+            "rule 0 is invalid: `` cannot stand in `scheme`",
         ),
         (
             r#"{"change": [{"set": {"key": "path_0", "to": []}}]}"#,
-            "edit 0 is invalid: `(no value)` cannot stand in `path_0`",
+            "rule 0 is invalid: `(no value)` cannot stand in `path_0`",
         ),
         (
             r#"{"change": [{"move": "b.example"}]}, {"change": [{"drop": "q.s"}]}"#,
-            "an edit that moves URLs to another site must be the only one",
+            "a rule that moves URLs to another site must be the only one",
         ),
         (
             r#"{"when": {"last_0": {"is": "a"}}, "closed": true, "change": [{"drop": "q.s"}]}"#,
-            "edit 0 is invalid: a closed edit asks for path segments from the left, not for `last_0`",
+            "rule 0 is invalid: a closed rule asks for path segments from the left, not for `last_0`",
         ),
-        (r#"{"change": [{"order": ["path_0"]}]}"#, "edit 0 is invalid: the order names `path_0`"),
+        (r#"{"change": [{"order": ["path_0"]}]}"#, "rule 0 is invalid: the order names `path_0`"),
         (
             r#"{"change": [{"set": {"key": "q.=", "to": [{"of": "q.id"}]}}]}"#,
-            "edit 0 is invalid: `q.=` is a text in place of a parameter: it can be asked for, read",
+            "rule 0 is invalid: `q.=` is a text in place of a parameter: it can be asked for, read",
         ),
         (
             r#"{"change": [{"map": {"of": "q.=", "values": [{"is": "1", "becomes": "new"}]}}]}"#,
-            "edit 0 is invalid: `new` cannot stand in `q.=`",
+            "rule 0 is invalid: `new` cannot stand in `q.=`",
         ),
     ] {
-        let file = format!(r#"{{"version": 2, "sites": {{"a.example": {{"edits": [{edits}]}}}}}}"#);
+        let file = format!(r#"{{"version": 1, "sites": {{"a.example": {{"rules": [{rules}]}}}}}}"#);
         let said = refusal(&file);
         assert!(said.starts_with(&format!("the rules of site `a.example` are refused: {reason}")), "{said}");
     }
 }
 
-/// What is misspelt in an edit, and what is said of it.
+/// What is misspelt in a rule, and what is said of it.
 #[test]
-fn misspelt_edits_are_refused_with_their_place() {
-    for (edit, reason) in [
+fn misspelt_rules_are_refused_with_their_place() {
+    for (rule, reason) in [
         (
             r#"{"when": {"q.s": {"si": "1"}}, "change": [{"drop": "q.t"}]}"#,
             "unknown variant `si`, expected one of `is`, `one_of`, `not`, `absent`, `any`",
@@ -105,15 +105,15 @@ fn misspelt_edits_are_refused_with_their_place() {
         (r#"{"change": [{"dorp": "q.t"}]}"#, "unknown variant `dorp`"),
         (r#"{"chagne": [{"drop": "q.t"}]}"#, "unknown field `chagne`"),
     ] {
-        let file = format!(r#"{{"version": 2, "sites": {{"a.example": {{"edits": [{edit}]}}}}}}"#);
+        let file = format!(r#"{{"version": 1, "sites": {{"a.example": {{"rules": [{rule}]}}}}}}"#);
         let said = refusal(&file);
-        assert!(said.starts_with(&format!("edit 0 of site `a.example` is malformed: {reason}")), "{said}");
+        assert!(said.starts_with(&format!("rule 0 of site `a.example` is malformed: {reason}")), "{said}");
     }
 }
 
 #[test]
-fn edits_do_what_they_did() {
-    let rules = RuleSet::load(test_file("every-edit.json").as_bytes()).unwrap();
+fn rules_do_what_they_did() {
+    let rules = RuleSet::load(test_file("every-rule.json").as_bytes()).unwrap();
     let normalizer = Normalizer::compile(&rules);
     for (url, key, canonical) in [
         ("https://www.E/a/?sid=1&b=1", "http://E/a?b=one", "http://E/a/?b=one"),
@@ -135,7 +135,7 @@ fn edits_do_what_they_did() {
 }
 
 #[test]
-fn closed_edits_do_what_they_did() {
+fn closed_rules_do_what_they_did() {
     let normalizer = Normalizer::compile(&RuleSet::load(every_operation().as_bytes()).unwrap());
     for (url, canonical) in [
         ("http://a.example/thread_7.html", "http://a.example/showthread.php?t=7"),
@@ -166,26 +166,26 @@ fn files_that_make_no_sense_are_refused_by_name() {
     let file = every_operation();
     for version in [1, 3] {
         assert_eq!(
-            refusal(&file.replacen("\"version\": 2", &format!("\"version\": {version}"), 1)),
+            refusal(&file.replacen("\"version\": 1", &format!("\"version\": {version}"), 1)),
             format!("rule file has format version {version}, this build reads version 2")
         );
     }
     assert_eq!(
         refusal(&file.replace("\"to\": \"\"", "\"to\": \"index.html/\"")),
-        "the rules of site `a.example` are refused: edit 0 is invalid: replacing `index.html` by `index.html/` makes URLs no shorter"
+        "the rules of site `a.example` are refused: rule 0 is invalid: replacing `index.html` by `index.html/` makes URLs no shorter"
     );
     assert!(
         refusal(&file.replace("\"q.id\"", "\"colour\""))
-            .starts_with("edit 2 of site `a.example` is malformed: ")
+            .starts_with("rule 2 of site `a.example` is malformed: ")
     );
-    assert!(refusal("[]").starts_with("not a rule file; expected JSON that starts with {\"version\": 2"));
+    assert!(refusal("[]").starts_with("not a rule file; expected JSON that starts with {\"version\": 1"));
 }
 
 #[test]
 fn what_the_learner_was_asked_for_is_kept_and_not_understood() {
     let file = |options: &str| {
-        let site = r#""sites": {"a.example": {"edits": [{"change": [{"drop": "q.s"}]}]}}"#;
-        RuleSet::load(format!(r#"{{"version": 2, {options}{site}}}"#).as_bytes()).unwrap()
+        let site = r#""sites": {"a.example": {"rules": [{"change": [{"drop": "q.s"}]}]}}"#;
+        RuleSet::load(format!(r#"{{"version": 1, {options}{site}}}"#).as_bytes()).unwrap()
     };
     let options = r#"{"shape":[1,{"of":"tomorrow"}],"a":null}"#;
     let asked = file(&format!(r#""options": {options}, "#));
@@ -211,7 +211,7 @@ fn what_the_learner_was_asked_for_is_kept_and_not_understood() {
 #[test]
 fn the_length_of_what_the_learner_was_asked_for_is_limited() {
     let file = |bytes: usize| {
-        format!(r#"{{"options": {{"a": "{}"}}, "version": 2, "sites": {{}}}}"#, "x".repeat(bytes))
+        format!(r#"{{"options": {{"a": "{}"}}, "version": 1, "sites": {{}}}}"#, "x".repeat(bytes))
     };
     let head = r#"{"a": ""}"#.len();
     assert!(RuleSet::load(file((1 << 20) - head).as_bytes()).is_ok());
@@ -222,47 +222,47 @@ fn the_length_of_what_the_learner_was_asked_for_is_limited() {
 #[test]
 fn what_would_not_be_applied_is_refused_with_its_place() {
     let colour = "\"colour\":\"red\",";
-    let rules = [
+    let every_operation = [
         (
-            "\"version\":2,",
+            "\"version\":1,",
             colour,
             "unknown field `colour`, expected `version`, `method`, `options` or `sites`",
         ),
         ("\"a.example\":{", colour, "site `a.example` is malformed: unknown field `colour`"),
         ("\"summary\":{", colour, "site `a.example` is malformed: unknown field `colour`"),
-        ("\"edits\":[{", colour, "edit 0 of site `a.example` is malformed: unknown field `colour`"),
-        ("\"any\":{", colour, "edit 1 of site `a.example` is malformed: unknown field `colour`"),
-        ("\"framed\":{", colour, "edit 1 of site `a.example` is malformed: unknown field `colour`"),
-        ("\"set\":{", colour, "edit 1 of site `a.example` is malformed: unknown field `colour`"),
-        ("\"to\":[{", colour, "edit 1 of site `a.example` is malformed: unknown field `colour`"),
-        ("\"map\":{", colour, "edit 2 of site `a.example` is malformed: unknown field `colour`"),
-        ("\"evidence\":{", colour, "edit 0 of site `a.example` is malformed: unknown field `colour`"),
-        ("\"replace\":[{", colour, "edit 0 of site `a.example` is malformed: unknown field `colour`"),
+        ("\"rules\":[{", colour, "rule 0 of site `a.example` is malformed: unknown field `colour`"),
+        ("\"any\":{", colour, "rule 1 of site `a.example` is malformed: unknown field `colour`"),
+        ("\"framed\":{", colour, "rule 1 of site `a.example` is malformed: unknown field `colour`"),
+        ("\"set\":{", colour, "rule 1 of site `a.example` is malformed: unknown field `colour`"),
+        ("\"to\":[{", colour, "rule 1 of site `a.example` is malformed: unknown field `colour`"),
+        ("\"map\":{", colour, "rule 2 of site `a.example` is malformed: unknown field `colour`"),
+        ("\"evidence\":{", colour, "rule 0 of site `a.example` is malformed: unknown field `colour`"),
+        ("\"replace\":[{", colour, "rule 0 of site `a.example` is malformed: unknown field `colour`"),
         (
             "\"when\":{",
             "\"scheme\":{\"is\":\"ftp\"},",
-            "edit 1 of site `a.example` is malformed: key `scheme` is there twice",
+            "rule 1 of site `a.example` is malformed: key `scheme` is there twice",
         ),
         ("\"sites\":{", "\"a.example\":{},", "site `a.example` is there twice"),
-        ("\"version\":2,", "\"sites\":{},", "not a rule file"),
-        ("\"version\":2,", "\"options\":{},\"options\":{},", "not a rule file"),
-        ("\"version\":2,", "\"options\":[],", "`options` is no object of at most 1024 KiB of JSON"),
+        ("\"version\":1,", "\"sites\":{},", "not a rule file"),
+        ("\"version\":1,", "\"options\":{},\"options\":{},", "not a rule file"),
+        ("\"version\":1,", "\"options\":[],", "`options` is no object of at most 1024 KiB of JSON"),
     ];
-    let edits = [
-        ("\"edits\":[{", colour, "edit 0 of site `edited.example` is malformed: unknown field `colour`"),
+    let every_rule = [
+        ("\"rules\":[{", colour, "rule 0 of site `edited.example` is malformed: unknown field `colour`"),
         (
-            "\"edits\":[",
+            "\"rules\":[",
             "{\"when\":{}},",
-            "edit 0 of site `edited.example` is malformed: missing field `change`",
+            "rule 0 of site `edited.example` is malformed: missing field `change`",
         ),
         (
             "\"edited.example\":{",
             "\"refused\":[{\"colour\":\"red\"}],",
-            "refused edit 0 of site `edited.example` is malformed: unknown field `colour`",
+            "refused rule 0 of site `edited.example` is malformed: unknown field `colour`",
         ),
     ];
     let on_one_line = |name: &str| test_file(name).split_whitespace().collect::<String>();
-    for (name, cases) in [("every-operation.json", &rules[..]), ("every-edit.json", &edits)] {
+    for (name, cases) in [("every-operation.json", &every_operation[..]), ("every-rule.json", &every_rule)] {
         let file = on_one_line(name);
         assert!(RuleSet::load(file.as_bytes()).is_ok(), "{name}");
         for (after, text, refused) in cases {
@@ -280,12 +280,12 @@ fn what_would_not_be_applied_is_refused_with_its_place() {
 fn sites_that_are_too_large_are_named() {
     let site = |length: usize| {
         format!(
-            r#"{{"edits": [{{"when": {{"path_0": {{"is": "{}"}}}}, "change": [{{"drop": "q.s"}}]}}]}}"#,
+            r#"{{"rules": [{{"when": {{"path_0": {{"is": "{}"}}}}, "change": [{{"drop": "q.s"}}]}}]}}"#,
             "x".repeat(length)
         )
     };
     let file = format!(
-        r#"{{"version": 2, "method": "by hand", "sites": {{"large.example": {}, "small.example": {}}}}}"#,
+        r#"{{"version": 1, "method": "by hand", "sites": {{"large.example": {}, "small.example": {}}}}}"#,
         site(1 << 16),
         site(3)
     );
@@ -303,7 +303,7 @@ fn sites_that_are_too_large_are_named() {
 fn rules_hold_on_the_hosts_that_are_named() {
     let file = |hosts: &str| {
         format!(
-            r#"{{"version": 2, "method": "by hand", "sites": {{"corp.example": {{"hosts": [{hosts}], "edits": [
+            r#"{{"version": 1, "method": "by hand", "sites": {{"corp.example": {{"hosts": [{hosts}], "rules": [
                 {{"change": [{{"map": {{"of": "sub_1", "values": [{{"is": "www"}}]}}}}], "fetchable": true,
                   "evidence": {{"urls": 9, "support_pairs": 9, "false_pairs": 0, "groups": 9, "failed_groups": 0, "failure_bound": 0.1, "kinds": []}}}},
                 {{"change": [{{"drop": "q.x"}}], "fetchable": true,
@@ -339,7 +339,7 @@ fn rules_hold_on_the_hosts_that_are_named() {
 
 #[test]
 fn a_host_on_which_the_rules_do_not_hold_is_not_written() {
-    let file = r#"{"version": 2, "sites": {"corp.example": {"hosts": ["m.corp.example"], "edits": [
+    let file = r#"{"version": 1, "sites": {"corp.example": {"hosts": ["m.corp.example"], "rules": [
         {"when": {"sub_0": {"is": "m"}}, "change": [{"drop": "sub_0"}], "fetchable": true},
         {"change": [{"forget": "q.x"}]}]}}}"#;
     let normalizer = Normalizer::compile_from(file.as_bytes()).unwrap();
@@ -349,8 +349,8 @@ fn a_host_on_which_the_rules_do_not_hold_is_not_written() {
     assert_eq!(normalizer.normalize(url).unwrap(), url);
 }
 
-fn site_of_edits(edits: &[String]) -> String {
-    format!(r#"{{"version": 2, "sites": {{"a.example": {{"edits": [{}]}}}}}}"#, edits.join(","))
+fn site_of_rules(rules: &[String]) -> String {
+    format!(r#"{{"version": 1, "sites": {{"a.example": {{"rules": [{}]}}}}}}"#, rules.join(","))
 }
 
 fn drop_in(section: &str, name: &str) -> String {
@@ -358,30 +358,30 @@ fn drop_in(section: &str, name: &str) -> String {
 }
 
 #[test]
-fn a_site_with_too_many_edits_is_refused_by_name() {
-    let edits: Vec<String> = (0..10_001).map(|number| drop_in(&format!("s{number}"), "sid")).collect();
-    let loaded = RuleSet::load(site_of_edits(&edits[1..]).as_bytes()).unwrap();
+fn a_site_with_too_many_rules_is_refused_by_name() {
+    let rules: Vec<String> = (0..10_001).map(|number| drop_in(&format!("s{number}"), "sid")).collect();
+    let loaded = RuleSet::load(site_of_rules(&rules[1..]).as_bytes()).unwrap();
     assert_eq!(loaded.rule_count(), 10_000);
     assert_eq!(Normalizer::compile(&loaded).key("http://a.example/s7?sid=1").unwrap(), "http://a.example/s7");
-    let error = RuleSet::load(site_of_edits(&edits).as_bytes()).unwrap_err();
+    let error = RuleSet::load(site_of_rules(&rules).as_bytes()).unwrap_err();
     assert_eq!(
         with_causes(&error),
-        "the rules of site `a.example` are refused: there are 10001 edits, expected at most 10000: leave some out, or \
-         say by one edit what several say of the values of one part, with `one_of`, `map` or a `table`"
+        "the rules of site `a.example` are refused: there are 10001 rules, expected at most 10000: leave some out, or \
+         say by one rule what several say of the values of one part, with `one_of`, `map` or a `table`"
     );
 }
 
-/// An edit is compared with those that may take away what it asks for, however many others there are.
+/// A rule is compared with those that may take away what it asks for, however many others there are.
 #[test]
-fn an_edit_that_is_never_made_is_found_in_a_long_list() {
+fn an_rule_that_is_never_made_is_found_in_a_long_list() {
     let others = (0..9_000).map(|number| drop_in(&format!("s{number}"), &format!("p{number}")));
-    let mut edits: Vec<String> = [drop_in("a", "sid")].into_iter().chain(others).collect();
-    edits.push(drop_in("b", "sid"));
-    assert!(RuleSet::load(site_of_edits(&edits).as_bytes()).is_ok());
-    edits.push(drop_in("a", "sid"));
-    let error = RuleSet::load(site_of_edits(&edits).as_bytes()).unwrap_err();
+    let mut rules: Vec<String> = [drop_in("a", "sid")].into_iter().chain(others).collect();
+    rules.push(drop_in("b", "sid"));
+    assert!(RuleSet::load(site_of_rules(&rules).as_bytes()).is_ok());
+    rules.push(drop_in("a", "sid"));
+    let error = RuleSet::load(site_of_rules(&rules).as_bytes()).unwrap_err();
     assert_eq!(
         with_causes(&error),
-        "the rules of site `a.example` are refused: edit 9002 is invalid: it is never made: edit 0 takes `q.sid` away first"
+        "the rules of site `a.example` are refused: rule 9002 is invalid: it is never made: rule 0 takes `q.sid` away first"
     );
 }

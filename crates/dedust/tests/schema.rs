@@ -24,7 +24,7 @@ fn schema(schemas: &mut Schemas) -> SchemaIndex {
 fn what_is_saved_fits() {
     let mut schemas = Schemas::new();
     let schema = schema(&mut schemas);
-    for name in ["every-operation.json", "every-edit.json"] {
+    for name in ["every-operation.json", "every-rule.json"] {
         let file = in_crate(&format!("testdata/rules/{name}"));
         assert!(
             schemas.validate(&file, schema).is_ok(),
@@ -35,10 +35,10 @@ fn what_is_saved_fits() {
 }
 
 #[test]
-fn both_take_and_refuse_the_same_edits() {
+fn both_take_and_refuse_the_same_rules() {
     let mut schemas = Schemas::new();
     let schema = schema(&mut schemas);
-    for (edit, fits) in [
+    for (rule, fits) in [
         (r#"{"change": [{"drop": "q.sid"}]}"#, true),
         (r#"{"change": ["split_params"], "fetchable": true, "says": "anything"}"#, true),
         (
@@ -70,9 +70,9 @@ fn both_take_and_refuse_the_same_edits() {
         (r#"{"closed": "yes", "change": [{"drop": "q.sid"}]}"#, false),
         (r#"{"colour": "red", "change": [{"drop": "q.sid"}]}"#, false),
     ] {
-        let file = format!(r#"{{"version": 2, "sites": {{"a.example": {{"edits": [{edit}]}}}}}}"#);
-        assert_eq!(RuleSet::load(file.as_bytes()).is_ok(), fits, "loading {edit}");
+        let file = format!(r#"{{"version": 1, "sites": {{"a.example": {{"rules": [{rule}]}}}}}}"#);
+        assert_eq!(RuleSet::load(file.as_bytes()).is_ok(), fits, "loading {rule}");
         let file: Value = serde_json::from_str(&file).unwrap();
-        assert_eq!(schemas.validate(&file, schema).is_ok(), fits, "the schema on {edit}");
+        assert_eq!(schemas.validate(&file, schema).is_ok(), fits, "the schema on {rule}");
     }
 }

@@ -20,7 +20,7 @@ use crate::select::{Nested, SelectOptions, Selection, select};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Method {
-    /// [`CanonFd`]: edits that do not change which page is meant, by votes and bounds.
+    /// [`CanonFd`]: rules that do not change which page is meant, by votes and bounds.
     #[default]
     CanonFd,
     /// Pattern tree with graph-based selection (WWW 2010).

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use dedust::rules::{
-    AnyValue, Atom, Change, Edit, Evidence, ParamName, Replace, SiteRules, SiteSummary, Source, Spot,
-    TokenKey, Value, ValueClass, tokenize,
+    AnyValue, Atom, Change, Evidence, ParamName, Replace, Rule, SiteRules, SiteSummary, Source, Spot,
+    UrlPart, Value, ValueClass, tokenize,
 };
 use dedust::{Normalizer, ParsedUrl, RuleSet};
 use dedust_baselines::{ClosedRule, Op, OtherParams, Pattern, Rewrite, ValuePattern, fitting, learned};
@@ -20,14 +20,14 @@ use proptest::sample::{select, subsequence};
 fn interpret(rules: &[ClosedRule], url: &str) -> String {
     let parsed = ParsedUrl::parse(url).unwrap();
     let tokens = tokenize(&parsed, "example.org").unwrap();
-    let tokens: BTreeMap<TokenKey, Value> = tokens.into_iter().collect();
+    let tokens: BTreeMap<UrlPart, Value> = tokens.into_iter().collect();
     let rule = rules.iter().find(|rule| rule.covers(&tokens));
     let target = match rule {
         None => tokens.iter().map(|(key, value)| (key.clone(), Some(value.clone()))).collect(),
         Some(rule) => {
-            let mut target: BTreeMap<TokenKey, Option<Value>> = BTreeMap::new();
+            let mut target: BTreeMap<UrlPart, Option<Value>> = BTreeMap::new();
             for (key, value) in &tokens {
-                if matches!(key, TokenKey::QueryParam(_)) && rule.pattern.get(key).is_none() {
+                if matches!(key, UrlPart::QueryParam(_)) && rule.pattern.get(key).is_none() {
                     target.insert(key.clone(), Some(value.clone()));
                 }
             }
@@ -56,7 +56,7 @@ fn interpret(rules: &[ClosedRule], url: &str) -> String {
     }
 }
 
-fn join(sources: &[Source], tokens: &BTreeMap<TokenKey, Value>) -> Option<Value> {
+fn join(sources: &[Source], tokens: &BTreeMap<UrlPart, Value>) -> Option<Value> {
     let read = |source: &Source| {
         let Some(Spot::Key(key)) = &source.of else { return Some(source.prefix.to_string()) };
         let text = tokens.get(key)?.as_text()?.as_bytes();
@@ -69,7 +69,7 @@ fn join(sources: &[Source], tokens: &BTreeMap<TokenKey, Value>) -> Option<Value>
 
 /// Writes the pairs as a URL, `*` for `None`; nothing when a segment or label is missing before others. Segments that do not
 /// matter need none before them.
-fn write(target: &BTreeMap<TokenKey, Option<Value>>) -> Option<String> {
+fn write(target: &BTreeMap<UrlPart, Option<Value>>) -> Option<String> {
     let text = |value: &Option<Value>| {
         value.as_ref().map_or("*".into(), |value| value.as_text().unwrap_or("").to_string())
     };
@@ -77,26 +77,26 @@ fn write(target: &BTreeMap<TokenKey, Option<Value>>) -> Option<String> {
         Some(Value::Bare) => name.name.to_string(),
         value => format!("{}={}", name.name, text(value)),
     };
-    let mut url = format!("{}://", text(&target[&TokenKey::Scheme]));
+    let mut url = format!("{}://", text(&target[&UrlPart::Scheme]));
     let (mut labels, mut segments, mut path_params, mut params) = (vec![], vec![], vec![], vec![]);
     let mut next_segment = Some(0);
     for (key, value) in target {
         match key {
-            TokenKey::Subdomain(at) if usize::from(*at) == labels.len() => labels.push(text(value)),
-            TokenKey::PathSegment(at) if next_segment == Some(*at) || value.is_none() => {
+            UrlPart::Subdomain(at) if usize::from(*at) == labels.len() => labels.push(text(value)),
+            UrlPart::PathSegment(at) if next_segment == Some(*at) || value.is_none() => {
                 next_segment = next_segment.filter(|next| next == at).map(|next| next + 1);
                 segments.push(text(value));
             }
-            TokenKey::Subdomain(_) | TokenKey::PathSegment(_) => return None,
-            TokenKey::PathParam(name) => path_params.push(format!("{}={}", name.name, text(value))),
-            TokenKey::QueryParam(name) => params.push(param(name, value)),
+            UrlPart::Subdomain(_) | UrlPart::PathSegment(_) => return None,
+            UrlPart::PathParam(name) => path_params.push(format!("{}={}", name.name, text(value))),
+            UrlPart::QueryParam(name) => params.push(param(name, value)),
             _ => {}
         }
     }
     labels.reverse();
     url += &labels.iter().map(|label| format!("{label}.")).collect::<String>();
     url += "example.org";
-    if let Some(port) = target.get(&TokenKey::Port) {
+    if let Some(port) = target.get(&UrlPart::Port) {
         url += &format!(":{}", text(port));
     }
     url += &segments.iter().map(|segment| format!("/{segment}")).collect::<String>();
@@ -107,13 +107,13 @@ fn write(target: &BTreeMap<TokenKey, Option<Value>>) -> Option<String> {
         url += "/";
     } else {
         url += &path_params.iter().map(|param| format!(";{param}")).collect::<String>();
-        url += &target.get(&TokenKey::TrailingSlash).map_or(String::new(), text);
+        url += &target.get(&UrlPart::TrailingSlash).map_or(String::new(), text);
     }
-    let separator = target.get(&TokenKey::QuerySeparator).map_or("&".into(), text);
+    let separator = target.get(&UrlPart::QuerySeparator).map_or("&".into(), text);
     if !params.is_empty() {
         url += &format!("?{}", params.join(&separator));
     }
-    if let Some(hashbang) = target.get(&TokenKey::Hashbang) {
+    if let Some(hashbang) = target.get(&UrlPart::Hashbang) {
         url += &format!("#!{}", text(hashbang));
     }
     Some(url)
@@ -123,47 +123,47 @@ fn name(name: &str, occurrence: u32) -> ParamName {
     ParamName { name: name.into(), occurrence }
 }
 
-fn free_keys() -> Vec<TokenKey> {
+fn free_keys() -> Vec<UrlPart> {
     vec![
-        TokenKey::Subdomain(0),
-        TokenKey::Subdomain(1),
-        TokenKey::Port,
-        TokenKey::PathSegment(0),
-        TokenKey::PathSegment(1),
-        TokenKey::PathSegment(2),
-        TokenKey::TrailingSlash,
-        TokenKey::PathParam(name("s", 1)),
-        TokenKey::QuerySeparator,
-        TokenKey::QueryParam(name("a", 1)),
-        TokenKey::QueryParam(name("a", 2)),
-        TokenKey::QueryParam(name("b", 1)),
-        TokenKey::QueryParam(name("identifier", 1)),
-        TokenKey::Hashbang,
+        UrlPart::Subdomain(0),
+        UrlPart::Subdomain(1),
+        UrlPart::Port,
+        UrlPart::PathSegment(0),
+        UrlPart::PathSegment(1),
+        UrlPart::PathSegment(2),
+        UrlPart::TrailingSlash,
+        UrlPart::PathParam(name("s", 1)),
+        UrlPart::QuerySeparator,
+        UrlPart::QueryParam(name("a", 1)),
+        UrlPart::QueryParam(name("a", 2)),
+        UrlPart::QueryParam(name("b", 1)),
+        UrlPart::QueryParam(name("identifier", 1)),
+        UrlPart::Hashbang,
     ]
 }
 
 /// Short and long URLs are read in two ways.
 const LONG: &str = "a-text-of-so-many-letters-that-there-is-no-room-for-it-and-another-one";
 
-fn values(key: &TokenKey) -> Vec<Value> {
+fn values(key: &UrlPart) -> Vec<Value> {
     let texts: &[&str] = match key {
-        TokenKey::Scheme => &["http", "https"],
-        TokenKey::Port => &["8080", "81"],
-        TokenKey::TrailingSlash => &["/"],
-        TokenKey::QuerySeparator => &[";"],
-        TokenKey::Subdomain(_) => &["www", "de", "7"],
-        TokenKey::PathSegment(_) | TokenKey::Hashbang => &["x", "7", "a-b.html", LONG],
-        TokenKey::PathParam(_) => &["x", "7"],
-        TokenKey::QueryParam(_) => &["x", "7", "", LONG],
+        UrlPart::Scheme => &["http", "https"],
+        UrlPart::Port => &["8080", "81"],
+        UrlPart::TrailingSlash => &["/"],
+        UrlPart::QuerySeparator => &[";"],
+        UrlPart::Subdomain(_) => &["www", "de", "7"],
+        UrlPart::PathSegment(_) | UrlPart::Hashbang => &["x", "7", "a-b.html", LONG],
+        UrlPart::PathParam(_) => &["x", "7"],
+        UrlPart::QueryParam(_) => &["x", "7", "", LONG],
     };
     let mut values: Vec<Value> = texts.iter().map(|text| Value::from(*text)).collect();
-    if matches!(key, TokenKey::QueryParam(_)) {
+    if matches!(key, UrlPart::QueryParam(_)) {
         values.push(Value::Bare);
     }
     values
 }
 
-fn value_pattern(key: TokenKey) -> BoxedStrategy<(TokenKey, ValuePattern)> {
+fn value_pattern(key: UrlPart) -> BoxedStrategy<(UrlPart, ValuePattern)> {
     let classes =
         vec![ValueClass::Text, ValueClass::Digits, ValueClass::Word, ValueClass::File("html".into())];
     let is = select(values(&key)).prop_map(ValuePattern::Is);
@@ -173,36 +173,35 @@ fn value_pattern(key: TokenKey) -> BoxedStrategy<(TokenKey, ValuePattern)> {
 }
 
 /// Few enough keys that rules often cover what other rules write.
-fn crowded_keys() -> Vec<TokenKey> {
+fn crowded_keys() -> Vec<UrlPart> {
     vec![
-        TokenKey::Subdomain(0),
-        TokenKey::PathSegment(0),
-        TokenKey::PathSegment(1),
-        TokenKey::QueryParam(name("a", 1)),
-        TokenKey::QueryParam(name("b", 1)),
+        UrlPart::Subdomain(0),
+        UrlPart::PathSegment(0),
+        UrlPart::PathSegment(1),
+        UrlPart::QueryParam(name("a", 1)),
+        UrlPart::QueryParam(name("b", 1)),
     ]
 }
 
 /// A rule over some of `free_keys`; with `ignores`, it may forget values.
-fn rule(free_keys: Vec<TokenKey>, ignores: bool) -> impl Strategy<Value = ClosedRule> {
+fn rule(free_keys: Vec<UrlPart>, ignores: bool) -> impl Strategy<Value = ClosedRule> {
     let pattern = subsequence(free_keys.clone(), 0..=free_keys.len().min(9)).prop_flat_map(|mut keys| {
-        keys.push(TokenKey::Scheme);
+        keys.push(UrlPart::Scheme);
         keys.into_iter().map(value_pattern).collect::<Vec<_>>()
     });
     pattern.prop_flat_map(move |pattern| {
-        let sources: Vec<TokenKey> = pattern.iter().map(|(key, _)| key.clone()).collect();
-        let in_place: Vec<TokenKey> = sources.clone();
-        let op = move |key: &TokenKey| {
+        let sources: Vec<UrlPart> = pattern.iter().map(|(key, _)| key.clone()).collect();
+        let in_place: Vec<UrlPart> = sources.clone();
+        let op = move |key: &UrlPart| {
             let keep = select(values(key)).prop_map(Op::Keep);
-            let copies: Vec<TokenKey> =
-                sources.iter().filter(|from| same_place(from, key)).cloned().collect();
+            let copies: Vec<UrlPart> = sources.iter().filter(|from| same_place(from, key)).cloned().collect();
             let copy = match copies.is_empty() {
                 true => keep.clone().boxed(),
                 false => select(copies).prop_map(Op::Copy).boxed(),
             };
             let join = (copy.clone(), select(vec![Atom::Digits(0), Atom::Stem, Atom::DigitsFromRight(0)]));
             let join = join.prop_map(|(copy, which)| match copy {
-                Op::Copy(of @ (TokenKey::PathSegment(_) | TokenKey::QueryParam(_))) => Op::Join(vec![
+                Op::Copy(of @ (UrlPart::PathSegment(_) | UrlPart::QueryParam(_))) => Op::Join(vec![
                     Source { prefix: "n".into(), part: Some(which), ..Source::of(Spot::Key(of.clone())) },
                     Source { suffix: "m".into(), ..Source::of(Spot::Key(of)) },
                 ]),
@@ -212,7 +211,7 @@ fn rule(free_keys: Vec<TokenKey>, ignores: bool) -> impl Strategy<Value = Closed
         };
         let targets = prop_oneof![Just(in_place), subsequence(free_keys.clone(), 0..=free_keys.len().min(9))];
         (Just(pattern), targets).prop_flat_map(move |(pattern, mut targets)| {
-            targets.push(TokenKey::Scheme);
+            targets.push(UrlPart::Scheme);
             let ops: Vec<_> = targets.iter().map(|key| (Just(key.clone()), op(key))).collect();
             let other_params = prop_oneof![Just(OtherParams::Refuse), Just(OtherParams::Keep)];
             (Just(pattern), ops, other_params).prop_map(|(pattern, ops, other_params)| ClosedRule {
@@ -227,28 +226,28 @@ fn rule(free_keys: Vec<TokenKey>, ignores: bool) -> impl Strategy<Value = Closed
 }
 
 /// Whether a value of `from` may stand at `to` without being read as something else.
-fn same_place(from: &TokenKey, to: &TokenKey) -> bool {
-    let is_segment = |key: &TokenKey| matches!(key, TokenKey::PathSegment(_));
-    let is_label = |key: &TokenKey| matches!(key, TokenKey::Subdomain(_));
+fn same_place(from: &UrlPart, to: &UrlPart) -> bool {
+    let is_segment = |key: &UrlPart| matches!(key, UrlPart::PathSegment(_));
+    let is_label = |key: &UrlPart| matches!(key, UrlPart::Subdomain(_));
     from == to
         || (is_segment(from) && is_segment(to))
         || (is_label(from) && is_label(to))
-        || (matches!(from, TokenKey::QueryParam(_)) && matches!(to, TokenKey::QueryParam(_)))
+        || (matches!(from, UrlPart::QueryParam(_)) && matches!(to, UrlPart::QueryParam(_)))
 }
 
-/// Some random rules that edits can say.
+/// Some random rules that rules can say.
 fn rules(rule: impl Strategy<Value = ClosedRule>) -> impl Strategy<Value = Vec<ClosedRule>> {
     vec(rule, 0..6).prop_map(fitting)
 }
 
-fn rule_set(edits: Vec<Edit>) -> RuleSet {
+fn rule_set(rules: Vec<Rule>) -> RuleSet {
     let mut set = RuleSet::new("random");
-    set.insert("example.org", SiteRules::new(SiteSummary::default(), edits).unwrap()).unwrap();
+    set.insert("example.org", SiteRules::new(SiteSummary::default(), rules).unwrap()).unwrap();
     set
 }
 
 fn url() -> impl Strategy<Value = String> {
-    let pick = |key: TokenKey| option::of(select(values(&key)).prop_map(|value| value.to_string()));
+    let pick = |key: UrlPart| option::of(select(values(&key)).prop_map(|value| value.to_string()));
     let long = Box::leak(format!("={LONG}").into_boxed_str());
     let values = vec!["", "=", "=x", "=7", "=7", long];
     let params = vec((select(vec!["a", "b", "c", "identifier"]), select(values)), 0..4);
@@ -256,11 +255,11 @@ fn url() -> impl Strategy<Value = String> {
     (
         select(vec!["http", "https"]),
         vec(select(vec!["www", "de", "7"]), 0..3),
-        pick(TokenKey::Port),
+        pick(UrlPart::Port),
         path,
         params,
         select(vec!["&", "&", ";"]),
-        pick(TokenKey::Hashbang),
+        pick(UrlPart::Hashbang),
     )
         .prop_map(|(scheme, labels, port, path, params, separator, hashbang)| {
             let labels: String = labels.iter().map(|label| format!("{label}.")).collect();
@@ -286,7 +285,7 @@ proptest! {
 
     #[test]
     fn the_compiled_key_is_the_interpreted_key(rules in rules(rule(free_keys(), true)), urls in vec(prop_oneof![url(), crowded_url()], 8)) {
-        let normalizer = Normalizer::compile(&rule_set(learned(&rules).edits));
+        let normalizer = Normalizer::compile(&rule_set(learned(&rules).rules));
         for url in urls {
             prop_assert_eq!(&normalizer.key(&url).unwrap().to_string(), &interpret(&rules, &url), "{}", url);
         }
@@ -294,7 +293,7 @@ proptest! {
 
     #[test]
     fn canonical_urls_are_stable_and_keep_their_key(rules in rules(rule(crowded_keys(), false)), urls in vec(crowded_url(), 8)) {
-        let normalizer = Normalizer::compile(&rule_set(learned(&rules).edits));
+        let normalizer = Normalizer::compile(&rule_set(learned(&rules).rules));
         for url in urls {
             let canonical = normalizer.normalize(&url).unwrap();
             prop_assert_eq!(normalizer.key(&canonical).unwrap(), normalizer.key(&url).unwrap());
@@ -313,9 +312,9 @@ proptest! {
             Replace { from: (*from).into(), to: (*to).into(), at_start: false, at_end: false }
         };
         let list = list.iter().filter(|(from, to)| (to.len(), to) < (from.len(), from)).map(replace).collect();
-        let replaced = Edit { fetchable: true, ..Edit::new(Change::Replace(list)) };
-        let edits = [replaced].into_iter().chain(learned(&rules).edits).collect();
-        let normalizer = Normalizer::compile(&rule_set(edits));
+        let replaced = Rule { fetchable: true, ..Rule::new(Change::Replace(list)) };
+        let rules = [replaced].into_iter().chain(learned(&rules).rules).collect();
+        let normalizer = Normalizer::compile(&rule_set(rules));
         for url in urls {
             let canonical = normalizer.normalize(&url).unwrap();
             prop_assert_eq!(normalizer.key(&canonical).unwrap(), normalizer.key(&url).unwrap(), "{}", url);
@@ -327,14 +326,14 @@ proptest! {
     #[test]
     fn other_sites_are_untouched(rules in rules(rule(crowded_keys(), true)), url in url()) {
         let url = url.replace("example.org", "example.net");
-        let with = Normalizer::compile(&rule_set(learned(&rules).edits));
+        let with = Normalizer::compile(&rule_set(learned(&rules).rules));
         let without = Normalizer::default();
         prop_assert_eq!(with.key(&url).unwrap(), without.key(&url).unwrap());
     }
 
     #[test]
     fn a_saved_rule_set_is_loaded_as_it_was(rules in rules(rule(free_keys(), true))) {
-        let rules = rule_set(learned(&rules).edits);
+        let rules = rule_set(learned(&rules).rules);
         let mut saved = Vec::new();
         rules.save(&mut saved).unwrap();
         let loaded = RuleSet::load(&saved[..]).unwrap();

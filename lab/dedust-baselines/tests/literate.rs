@@ -7,7 +7,7 @@ use std::path::Path;
 
 use dedust::{Normalizer, RuleSet};
 use dedust_baselines::Method;
-use dedust_learn::support::{SampleSize, edit_text};
+use dedust_learn::support::{SampleSize, rule_text};
 use dedust_learn::{Clues, CrawlStore, EvidenceKinds, LearnOptions, Trainer};
 
 #[test]
@@ -38,7 +38,7 @@ fn check(path: &Path) -> Vec<String> {
         let place = format!("{name}, {} {}", block.kind, block.argument);
         if block.kind == "rules" {
             let found: Vec<String> =
-                rules.sites().flat_map(|(_, site)| site.edits().iter().map(edit_text)).collect();
+                rules.sites().flat_map(|(_, site)| site.rules().iter().map(rule_text)).collect();
             if found != block.lines {
                 wrong.push(format!(
                     "{place}: learned\n{}\nexpected\n{}",

@@ -30,8 +30,8 @@ fn rules_of(corpus: &Corpus, propose_with: &ProposeOptions, select_with: &Select
 
 fn normalizer(corpus: &Corpus, rules: Vec<ClosedRule>) -> Normalizer {
     let mut set = RuleSet::new("test");
-    let edits = learned(&rules).edits;
-    set.insert(corpus.site(), SiteRules::new(SiteSummary::default(), edits).unwrap()).unwrap();
+    let rules = learned(&rules).rules;
+    set.insert(corpus.site(), SiteRules::new(SiteSummary::default(), rules).unwrap()).unwrap();
     Normalizer::compile(&set)
 }
 

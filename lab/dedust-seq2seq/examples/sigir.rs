@@ -94,9 +94,9 @@ fn copying_variant(site: &DividedSite) -> Result<(Tally, usize), Failure> {
     let learner = Seq2Seq::new(Options::default());
     let learned =
         site.corpus().map(|corpus| learner.learn(corpus, &LearnSettings::default(), &())).unwrap_or_default();
-    let count = learned.edits.len();
+    let count = learned.rules.len();
     let mut rules = RuleSet::new("seq2seq");
-    rules.insert(site.site(), SiteRules::new(SiteSummary::default(), learned.edits)?)?;
+    rules.insert(site.site(), SiteRules::new(SiteSummary::default(), learned.rules)?)?;
     let normalizer = Normalizer::compile(&rules);
     let key = |url: &[u8]| normalizer.key(url).map_or_else(|_| xxh3_128(url), |key| xxh3_128(key.as_bytes()));
     Ok((Tally::count(site.scored().labelled(Scope::Unseen).map(|(url, label)| (key(url), label))), count))

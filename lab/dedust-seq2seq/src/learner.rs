@@ -129,7 +129,7 @@ impl Seq2Seq {
             translations
         });
         if let Some(mut model) = kept {
-            model.card.rules = learned.edits.len() as u64;
+            model.card.rules = learned.rules.len() as u64;
             self.keep(corpus.site(), model);
         }
         learned

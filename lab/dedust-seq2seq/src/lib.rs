@@ -11,7 +11,7 @@ not on what they are: that much of a URL is its template, and a model translates
    copies of parts of the source.
 3. [`pair`]: what models are trained on, whatever their language.
 4. `model` (feature `neural`): the networks, their training and their weights.
-5. [`copying::learn`]: which translations are believed. What is left becomes ordinary edits, so that normalizing needs
+5. [`copying::learn`]: which translations are believed. What is left becomes ordinary rules, so that normalizing needs
    no model at all.
 
 # Versions and features

@@ -36,7 +36,7 @@ fn by_heart(site: &Site<'_>, pairs: &Pairs) -> Vec<Option<Vec<Symbol>>> {
 
 fn normalizer(learned: Learned) -> Normalizer {
     let mut rules = RuleSet::new("seq2seq");
-    rules.insert("example.org", SiteRules::new(SiteSummary::default(), learned.edits).unwrap()).unwrap();
+    rules.insert("example.org", SiteRules::new(SiteSummary::default(), learned.rules).unwrap()).unwrap();
     Normalizer::compile(&rules)
 }
 
@@ -104,7 +104,7 @@ fn a_parameter_that_changes_the_page_on_held_out_urls_stays() {
     };
     let learned = copying::learn(&corpus(pages), 0, dropping);
     assert!(learned.raw_rules > 0, "the translation is a URL");
-    assert_eq!(learned.edits.len(), 0);
+    assert_eq!(learned.rules.len(), 0);
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn translations_that_are_no_urls_are_refused() {
         (0..site.templates.len()).map(|at| Some(all[at % all.len()].clone())).collect()
     };
     let learned = copying::learn(&corpus(pages), 0, nonsense);
-    assert_eq!((learned.raw_rules, learned.edits.len()), (0, 0));
+    assert_eq!((learned.raw_rules, learned.rules.len()), (0, 0));
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn where_a_parameter_says_all_the_path_does_not_matter() {
         let path = format!("{}/topic{n}", ["red", "green", "blue", "white"][n % 4]);
         [
             (format!("{n}"), url(path.clone())),
-            (format!("edit {n}"), url(format!("{path}?do=edit"))),
+            (format!("rule {n}"), url(format!("{path}?do=edit"))),
             ("register".to_owned(), url(format!("{path}?do=register"))),
             ("register".to_owned(), url("?do=register".into())),
         ]

@@ -42,7 +42,7 @@ fn learner() -> Seq2Seq {
 
 fn normalizer(learned: Learned) -> Normalizer {
     let mut rules = RuleSet::new("seq2seq");
-    rules.insert("example.org", SiteRules::new(SiteSummary::default(), learned.edits).unwrap()).unwrap();
+    rules.insert("example.org", SiteRules::new(SiteSummary::default(), learned.rules).unwrap()).unwrap();
     Normalizer::compile(&rules)
 }
 
@@ -78,9 +78,9 @@ fn the_papers_variant_is_written_as_rules_that_nothing_was_checked_of() {
     let learner = Seq2Seq::new(Options { variant: Variant::Paper, keeps_models: true, ..Options::default() });
     let learned = learner.learn(&crawl.into_corpora()[0], &LearnSettings::default(), &());
     assert!(learner.take_weights().sites.is_empty(), "its models are not kept");
-    assert!(!learned.edits.is_empty());
+    assert!(!learned.rules.is_empty());
     assert!(
-        learned.edits.iter().all(|edit| edit.closed == Closed::Yes && edit.evidence.failure_bound == 1.0)
+        learned.rules.iter().all(|rule| rule.closed == Closed::Yes && rule.evidence.failure_bound == 1.0)
     );
     let normalizer = normalizer(learned);
     let canonical = |path: &str| normalizer.normalize(url(path)).unwrap().to_string();
@@ -109,7 +109,7 @@ fn the_same_bytes_on_any_number_of_threads_and_other_bytes_for_another_seed() {
         (training.rules, saved(&learner.take_weights()))
     };
     let (rules, weights) = run(1, 1);
-    assert!(rules.sites().all(|(_, site)| !site.edits().is_empty()));
+    assert!(rules.sites().all(|(_, site)| !site.rules().is_empty()));
     let (on_three, weights_on_three) = run(1, 3);
     assert!(on_three == rules && weights_on_three == weights);
     assert_ne!(run(2, 1).1, weights);
@@ -141,13 +141,13 @@ fn epochs_are_told_with_loss_and_exact_match() {
 #[test]
 fn weights_come_back_and_damaged_or_foreign_ones_are_refused() {
     let learner = learner();
-    let edits = learner.learn(&corpus(), &LearnSettings::default(), &()).edits.len() as u64;
+    let rules = learner.learn(&corpus(), &LearnSettings::default(), &()).rules.len() as u64;
     let weights = learner.take_weights();
     let bytes = saved(&weights);
     let loaded = Weights::load(&bytes, &cpu()).unwrap();
     assert_eq!(saved(&loaded), bytes);
     let card = &loaded.sites["example.org"].card;
-    assert_eq!((card.urls, card.labelled, card.rules), (1200, 1200, edits));
+    assert_eq!((card.urls, card.labelled, card.rules), (1200, 1200, rules));
     assert!(card.exact_match > 0.5 && card.language.len() > 4);
 
     let refusal = |bytes: &[u8]| Weights::load(bytes, &cpu()).unwrap_err();

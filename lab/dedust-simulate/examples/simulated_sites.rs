@@ -5,9 +5,9 @@ Is CanonFD right as often as it says? Learns from many simulated sites, whose pa
 half have one phenomenon and half a mix of one to five; a quarter each has labels that are right, or of which 5 % are
 fake and 2 % fragmented, 15 % and 5 %, 30 % and 10 %. `FIRST` is the number of the first site, for looking at one again.
 Exits with 1 when pages were merged wrongly (a share of false pairs above 1 %) on any site, or when more than 5 % of the
-edits fail more often than they say.
+rules fail more often than they say.
 
-An edit's failure bound speaks of groups of URLs that the edit brings together. Its real failure rate is the share of
+A rule's failure bound speaks of groups of URLs that the rule brings together. Its real failure rate is the share of
 those groups that hold more than one page, on a site of the same kind and four times the size.
 */
 
@@ -16,8 +16,8 @@ those groups that hold more than one page, on a site of the same kind and four t
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use dedust::rules::Edit;
-use dedust::support::{EditList, UrlParts};
+use dedust::rules::Rule;
+use dedust::support::{RuleList, UrlParts};
 use dedust::{Normalizer, ParsedUrl};
 use dedust_baselines::Method;
 use dedust_eval::metrics::{Score, score};
@@ -31,11 +31,11 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 const LEVELS: [(f64, f64); 4] = [(0.0, 0.0), (0.05, 0.02), (0.15, 0.05), (0.3, 0.1)];
 /// URLs for each phenomenon of a site.
 const URLS: u64 = 2_000;
-/// How much larger the site is on which the real failure rate of an edit is measured.
+/// How much larger the site is on which the real failure rate of a rule is measured.
 const TIMES_LARGER: u64 = 4;
 /// The share of false pairs above which a site counts as merged wrongly.
 const MAX_FPR: f64 = 0.01;
-/// The share of edits that may fail more often than they say.
+/// The share of rules that may fail more often than they say.
 const MAX_EXCEEDING: f64 = 0.05;
 /// The share of the achievable compression from which on a phenomenon counts as learned.
 const LEARNED: f64 = 0.9;
@@ -64,10 +64,10 @@ struct Result {
     seen: Score,
     larger: Score,
     by_phenomenon: BTreeMap<Phenomenon, Score>,
-    edits: Vec<Deployed>,
+    rules: Vec<Deployed>,
 }
 
-/// An edit that was learned, with what it does on the larger site.
+/// A rule that was learned, with what it does on the larger site.
 struct Deployed {
     text: String,
     bound: f64,
@@ -132,7 +132,7 @@ fn examine(number: u64) -> Result {
     let (seen_score, by_phenomenon) = score_site(&seen, &normalizer);
     let (larger_score, _) = score_site(&larger, &normalizer);
     let sites = rules.sites().filter(|(_, site)| site.mirror().is_none());
-    let edits = sites.flat_map(|(domain, site)| deployed(&larger, domain, site.edits())).collect();
+    let rules = sites.flat_map(|(domain, site)| deployed(&larger, domain, site.rules())).collect();
     Result {
         number,
         level,
@@ -141,7 +141,7 @@ fn examine(number: u64) -> Result {
         seen: seen_score,
         larger: larger_score,
         by_phenomenon,
-        edits,
+        rules,
     }
 }
 
@@ -165,9 +165,9 @@ fn score_site(site: &Site, normalizer: &Normalizer) -> (Score, BTreeMap<Phenomen
     (score(all), by_phenomenon.into_iter().map(|(phenomenon, rows)| (phenomenon, score(rows))).collect())
 }
 
-/// What each edit does on a site, after those before it.
-fn deployed(site: &Site, domain: &str, edits: &[Edit]) -> Vec<Deployed> {
-    let list = EditList::new(edits).expect("learned edits can be compiled");
+/// What each rule does on a site, after those before it.
+fn deployed(site: &Site, domain: &str, rules: &[Rule]) -> Vec<Deployed> {
+    let list = RuleList::new(rules).expect("learned rules can be compiled");
     let mut urls: Vec<(UrlParts, u64)> = Vec::new();
     visit(site, |row| {
         let url = ParsedUrl::parse(row.url).expect("simulated URLs are valid");
@@ -186,7 +186,7 @@ fn deployed(site: &Site, domain: &str, edits: &[Edit]) -> Vec<Deployed> {
     let mut key = Vec::new();
     let mut before: Vec<u64> = urls.iter_mut().map(|(parts, _)| place(parts, &mut key)).collect();
     let mut found = Vec::new();
-    for (number, edit) in edits.iter().enumerate() {
+    for (number, rule) in rules.iter().enumerate() {
         // New place, old place, page.
         let mut rows: Vec<(u64, u64, u64)> = Vec::with_capacity(urls.len());
         for ((parts, page), before) in urls.iter_mut().zip(&mut before) {
@@ -200,7 +200,7 @@ fn deployed(site: &Site, domain: &str, edits: &[Edit]) -> Vec<Deployed> {
         for group in rows.chunk_by(|a, b| a.0 == b.0) {
             let parts = group.chunk_by(|a, b| a.1 == b.1);
             if parts.clone().count() > 1 {
-                // Pages that edits before this one merged are not its fault.
+                // Pages that rules before this one merged are not its fault.
                 let mut pages: Vec<u64> = parts.filter_map(majority).collect();
                 pages.sort_unstable();
                 pages.dedup();
@@ -209,9 +209,9 @@ fn deployed(site: &Site, domain: &str, edits: &[Edit]) -> Vec<Deployed> {
             }
         }
         found.push(Deployed {
-            text: dedust_learn::support::edit_text(edit),
-            bound: edit.evidence.failure_bound,
-            held_out: edit.evidence.groups,
+            text: dedust_learn::support::rule_text(rule),
+            bound: rule.evidence.failure_bound,
+            held_out: rule.evidence.groups,
             failed,
             groups,
         });
@@ -290,49 +290,49 @@ fn report_sites(results: &[Result]) -> usize {
             seen.recall,
             larger.recall
         );
-        for edit in result.edits.iter().filter(|edit| edit.failure_rate() > MAX_FPR) {
-            println!("      {}", line(edit));
+        for rule in result.rules.iter().filter(|rule| rule.failure_rate() > MAX_FPR) {
+            println!("      {}", line(rule));
         }
     }
     println!();
     wrong.len()
 }
 
-/// Edits that fail more often than they say; their share.
+/// Rules that fail more often than they say; their share.
 fn report_bounds(results: &[Result]) -> f64 {
-    let edits = || results.iter().flat_map(|result| result.edits.iter().map(move |edit| (result, edit)));
-    let measured = edits().filter(|(_, edit)| edit.groups > 0).count();
+    let rules = || results.iter().flat_map(|result| result.rules.iter().map(move |rule| (result, rule)));
+    let measured = rules().filter(|(_, rule)| rule.groups > 0).count();
     let mut exceeding: Vec<(&Result, &Deployed)> =
-        edits().filter(|(_, edit)| edit.exceeds_its_bound()).collect();
-    let excess = |edit: &Deployed| edit.failure_rate() - edit.bound;
+        rules().filter(|(_, rule)| rule.exceeds_its_bound()).collect();
+    let excess = |rule: &Deployed| rule.failure_rate() - rule.bound;
     exceeding.sort_by(|a, b| excess(b.1).total_cmp(&excess(a.1)));
     let share = exceeding.len() as f64 / measured.max(1) as f64;
-    let without_groups = edits().filter(|(_, edit)| edit.held_out == 0).count();
+    let without_groups = rules().filter(|(_, rule)| rule.held_out == 0).count();
     println!(
-        "Edits that fail more often than they say: {} of {measured}, {:.2} %; {without_groups} have no group held out",
+        "Rules that fail more often than they say: {} of {measured}, {:.2} %; {without_groups} have no group held out",
         exceeding.len(),
         100.0 * share
     );
     for (level, (fake, fragmented)) in LEVELS.into_iter().enumerate() {
-        let all = edits().filter(|(result, edit)| result.level == level && edit.groups > 0).count();
+        let all = rules().filter(|(result, rule)| result.level == level && rule.groups > 0).count();
         let bad = exceeding.iter().filter(|(result, _)| result.level == level).count();
         println!("  {:>2.0}/{:<2.0} {bad} of {all}", 100.0 * fake, 100.0 * fragmented);
     }
-    for (result, edit) in exceeding.iter().take(SHOWN) {
-        println!("  {}\n      {}", name(result), line(edit));
+    for (result, rule) in exceeding.iter().take(SHOWN) {
+        println!("  {}\n      {}", name(result), line(rule));
     }
     share
 }
 
-/// What edits say that hold, and those that do not: how well the bound tells them apart.
+/// What rules say that hold, and those that do not: how well the bound tells them apart.
 fn report_separation(results: &[Result]) {
-    println!("\nBounds that are stated: middle and largest of edits that hold, all of those that do not");
+    println!("\nBounds that are stated: middle and largest of rules that hold, all of those that do not");
     for (level, (fake, fragmented)) in LEVELS.into_iter().enumerate() {
-        let edits = results.iter().filter(|result| result.level == level).flat_map(|result| &result.edits);
+        let rules = results.iter().filter(|result| result.level == level).flat_map(|result| &result.rules);
         let (mut failing, mut holding): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
-        for edit in edits.filter(|edit| edit.groups > 0) {
-            let side = if edit.failure_rate() > MAX_FPR { &mut failing } else { &mut holding };
-            side.push(edit.bound);
+        for rule in rules.filter(|rule| rule.groups > 0) {
+            let side = if rule.failure_rate() > MAX_FPR { &mut failing } else { &mut holding };
+            side.push(rule.bound);
         }
         failing.sort_by(f64::total_cmp);
         holding.sort_by(f64::total_cmp);
@@ -352,10 +352,10 @@ fn name(result: &Result) -> String {
     format!("site {number} ({:.0}/{:.0}, {phenomena})", 100.0 * fake, 100.0 * fragmented)
 }
 
-fn line(edit: &Deployed) -> String {
-    let Deployed { text, bound, held_out, failed, groups } = edit;
+fn line(rule: &Deployed) -> String {
+    let Deployed { text, bound, held_out, failed, groups } = rule;
     format!(
         "{failed} of {groups} groups fail, {:.4}; says at most {bound:.4} by {held_out}: {text}",
-        edit.failure_rate()
+        rule.failure_rate()
     )
 }

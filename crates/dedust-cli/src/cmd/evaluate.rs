@@ -14,7 +14,7 @@ use dedust::ParsedUrl;
 use dedust::rules::Promise;
 use dedust_eval::metrics::{MacroAverage, Score};
 use dedust_eval::{Evaluation, Evaluator, Scores};
-use dedust_report::JoiningEdits;
+use dedust_report::JoiningRules;
 use serde::Serialize;
 
 pub(crate) use self::args::EvaluateArgs;
@@ -160,7 +160,7 @@ pub(crate) fn run(args: &EvaluateArgs, printer: &mut Printer) -> anyhow::Result<
         ReportFormat::Json => print_json(&evaluation, &promises, printer)?,
     }
     if args.errors {
-        let joining = JoiningEdits::new(&normalizer, rules.as_ref());
+        let joining = JoiningRules::new(&normalizer, rules.as_ref());
         errors::print(&urls, &known, &normalizer, joining, args, printer)?;
     }
     if let Some(site) = &args.show {

@@ -1,11 +1,11 @@
 /*!
-`dedust explain`: what is done to a URL, by which edits, and why these are trusted.
+`dedust explain`: what is done to a URL, by which rules, and why these are trusted.
 */
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use dedust::rules::{Change, Edit};
+use dedust::rules::{Change, Rule};
 use dedust::{ExplainedUrl, Explanation};
 use serde::Serialize;
 
@@ -109,7 +109,7 @@ struct Case<'a>(ExplainedUrl<'a>);
 
 impl Case<'_> {
     fn print(&self, printer: &mut Printer) -> io::Result<()> {
-        let Explanation { safe, key, canonical, edits, .. } = &self.0.explanation;
+        let Explanation { safe, key, canonical, rules, .. } = &self.0.explanation;
         printer.line(self.0.input)?;
         let mut line = |name: &str, text: &str| printer.line(format_args!("  {name:<9}  {text}"));
         line("safe form", &safe.to_string())?;
@@ -126,29 +126,29 @@ impl Case<'_> {
                 line("", "in the key only: too few of its pages were seen there to fetch others there")?;
             }
         }
-        if edits.is_empty() {
-            line("edits", &self.why_no_edit())?;
+        if rules.is_empty() {
+            line("rules", &self.why_no_rule())?;
         }
-        if self.0.is_compiled && !edits.is_empty() {
-            line(if edits.len() == 1 { "edit" } else { "edits" }, &without_text(edits))?;
+        if self.0.is_compiled && !rules.is_empty() {
+            line(if rules.len() == 1 { "rule" } else { "rules" }, &without_text(rules))?;
         }
-        for (index, edit) in &self.0.edits {
-            line("edit", &self.named(*index, edit))?;
-            for sentence in words::trust(&edit.evidence) {
+        for (index, rule) in &self.0.rules {
+            line("rule", &self.named(*index, rule))?;
+            for sentence in words::trust(&rule.evidence) {
                 line("", &sentence)?;
             }
-            for sentence in words::decisions(edit) {
+            for sentence in words::decisions(rule) {
                 line("", &sentence)?;
             }
-            if !edit.fetchable {
-                line("", if forgets(edit) { FORGETS } else { NOT_SEEN })?;
+            if !rule.fetchable {
+                line("", if forgets(rule) { FORGETS } else { NOT_SEEN })?;
             }
-            if let Some(example) = edit.evidence.examples.first() {
+            if let Some(example) = rule.evidence.examples.first() {
                 line("", &format!("e.g. {} = {}", example.url, example.duplicate))?;
             }
         }
-        for (index, edit, off) in &self.0.off {
-            line("off", &self.named(*index, edit))?;
+        for (index, rule, off) in &self.0.off {
+            line("off", &self.named(*index, rule))?;
             line("", &format!("turned off{off}"))?;
         }
         for refused in &self.0.refused {
@@ -161,9 +161,9 @@ impl Case<'_> {
         line("canonical", &canonical.to_string())
     }
 
-    /// An edit by its index, and by the id that `dedust rules` takes.
-    fn named(&self, index: usize, edit: &Edit) -> String {
-        format!("{index} of {}, {}: {edit}", self.0.site_rules, edit.id())
+    /// A rule by its index, and by the id that `dedust rules` takes.
+    fn named(&self, index: usize, rule: &Rule) -> String {
+        format!("{index} of {}, {}: {rule}", self.0.site_rules, rule.id())
     }
 
     fn site_in_words(&self) -> String {
@@ -172,7 +172,7 @@ impl Case<'_> {
         } else if self.0.is_compiled {
             self.0.site.clone()
         } else {
-            let rules = counted(self.0.site_rules as u64, "edit", "edits");
+            let rules = counted(self.0.site_rules as u64, "rule", "rules");
             let not_applied: Vec<String> = [(self.0.refuted_rules, "refuted"), (self.0.off_rules, "off")]
                 .into_iter()
                 .filter(|(number, _)| *number > 0)
@@ -187,12 +187,12 @@ impl Case<'_> {
         }
     }
 
-    /// Where the edits of the site hold, if it has any.
+    /// Where the rules of the site hold, if it has any.
     fn hosts_in_words(&self) -> Option<String> {
-        let has_edits = !self.0.is_compiled && self.0.site_rules > 0;
+        let has_rules = !self.0.is_compiled && self.0.site_rules > 0;
         match self.0.hosts {
             [] => None,
-            hosts => has_edits.then(|| {
+            hosts => has_rules.then(|| {
                 let shown: Vec<String> =
                     hosts.iter().take(SHOWN_HOSTS).map(|host| host.to_string()).collect();
                 match hosts.len().saturating_sub(SHOWN_HOSTS) {
@@ -206,7 +206,7 @@ impl Case<'_> {
         }
     }
 
-    fn why_no_edit(&self) -> String {
+    fn why_no_rule(&self) -> String {
         if self.0.explanation.site.is_none() && !self.0.hosts.is_empty() {
             "none: nothing was learned of this host, and too few others agree to speak for it".into()
         } else if self.0.explanation.mirror.is_some() {
@@ -223,12 +223,9 @@ impl Case<'_> {
 const FORGETS: &str = "in the key only: a value that does not matter cannot be written";
 const NOT_SEEN: &str = "in the key only: such URLs were not seen often enough to be fetched";
 
-/// Whether an edit leaves a value open.
-fn forgets(edit: &Edit) -> bool {
-    edit.change.iter().any(|change| match change {
-        Change::Forget(_) | Change::ForgetPath => true,
-        _ => false,
-    })
+/// Whether a rule leaves a value open.
+fn forgets(rule: &Rule) -> bool {
+    rule.change.iter().any(|change| matches!(change, Change::Forget(_) | Change::ForgetPath))
 }
 
 /// What is known of compiled rules: their indexes in the site's list.

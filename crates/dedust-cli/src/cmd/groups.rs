@@ -10,7 +10,7 @@ mod write;
 
 pub(crate) use self::args::GroupsArgs;
 use self::write::Writer;
-use dedust_report::{JoiningEdits, UrlStore};
+use dedust_report::{JoiningRules, UrlStore};
 
 use crate::ExitStatus;
 use crate::observe::read_rows;
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &GroupsArgs, printer: &mut Printer) -> anyhow::Result<Ex
     read?;
     watch.look(printer);
     let groups = store.groups(args.min_size);
-    let joining = JoiningEdits::new(&normalizer, rules.as_ref());
+    let joining = JoiningRules::new(&normalizer, rules.as_ref());
     Writer::new(args, &store, &normalizer, joining, printer.data()).write(&groups)?;
     if args.format == args::GroupsFormat::Csv || args.output.output.is_some() {
         printer.note(write::summary(&groups.totals));

@@ -93,7 +93,7 @@ pub(crate) fn run(args: &ReportArgs, printer: &mut Printer) -> anyhow::Result<Ex
     Ok(ExitStatus::Success)
 }
 
-/// `1 site, 21 edits applied; 2,431 of 4,514 URLs need not be fetched; a page of 1.2 MB`.
+/// `1 site, 21 rules applied; 2,431 of 4,514 URLs need not be fetched; a page of 1.2 MB`.
 fn summary(data: &ReportData, page_bytes: usize) -> String {
     let sites = data.sites.len() as u64 + data.more_sites;
     let saved = data.total.crawl.as_ref().map_or_else(String::new, |crawl: &CrawlFigures| {
@@ -102,7 +102,7 @@ fn summary(data: &ReportData, page_bytes: usize) -> String {
     format!(
         "{}, {} applied{saved}; a page of {}",
         counted(sites, "site", "sites"),
-        counted(data.total.edits.applied, "edit", "edits"),
+        counted(data.total.rules.applied, "rule", "rules"),
         bytes(page_bytes as u64),
     )
 }

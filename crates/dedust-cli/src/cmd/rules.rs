@@ -1,5 +1,5 @@
 /*!
-`dedust rules`: shows the edits of a rule file, and lets people decide about them.
+`dedust rules`: shows the rules of a rule file, and lets people decide about them.
 */
 
 mod add;

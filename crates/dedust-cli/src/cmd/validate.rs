@@ -87,19 +87,19 @@ pub(crate) fn run(args: &ValidateArgs, printer: &mut Printer) -> anyhow::Result<
     Ok(if report.refutes() { ExitStatus::No } else { ExitStatus::Success })
 }
 
-/// Names edits that this run refuted and that somebody vouches for: they are applied as before.
+/// Names rules that this run refuted and that somebody vouches for: they are applied as before.
 fn warn_of_pinned(validation: &Validation, printer: &mut Printer) {
     let refuted = validation.findings.iter().filter(|finding| finding.outcome == Outcome::Refuted);
     let pinned = refuted.filter_map(|finding| {
-        let Target::Edit(index) = finding.target else { return None };
-        let edit = validation.rules.site(&finding.site)?.edits().get(index)?;
-        edit.is_applied().then_some((&finding.site, edit))
+        let Target::Rule(index) = finding.target else { return None };
+        let rule = validation.rules.site(&finding.site)?.rules().get(index)?;
+        rule.is_applied().then_some((&finding.site, rule))
     });
     let pinned: Vec<_> = pinned.collect();
-    for (site, edit) in &pinned {
+    for (site, rule) in &pinned {
         printer.warning(format_args!(
-            "{site}: {} was refuted, but is pinned and stays applied: {edit}",
-            edit.id()
+            "{site}: {} was refuted, but is pinned and stays applied: {rule}",
+            rule.id()
         ));
     }
     if !pinned.is_empty() {

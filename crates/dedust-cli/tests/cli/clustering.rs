@@ -260,7 +260,7 @@ fn rules_are_learned_from_an_archive() {
 
 #[test]
 fn relative_links_are_those_of_their_page() {
-    let sandbox = Sandbox::with_edits();
+    let sandbox = Sandbox::with_two_rules();
     let crawl = r#"{"url":"http://b.example/docs/one?s=1","canonical":"one"}
 {"url":"http://b.example/docs/one?s=2","canonical":"../docs/one"}
 {"url":"http://b.example/docs/two?s=1","redirect":"?s=2","status":302}

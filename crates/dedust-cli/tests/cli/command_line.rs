@@ -131,13 +131,13 @@ fn long_help_has_examples() {
       dedup        Print only URLs of pages that were not met before
       seen         Look after the set of `dedup --seen`: check, repair, end sessions
       serve        Answer crawlers in any language, and people, over HTTP
-      rules        List, show and decide about the edits of a rule file
+      rules        List, show and decide about the rules of a rule file
       compile      Bring rules into a form that opens at once, for any number of sites
       groups       Show which URLs of a crawl rules bring together, and what that saves
       report       Make a web page of what rules save, risk and leave of a crawl
       evaluate     Tell how good rules are on URLs whose pages are known
       compare      Put methods side by side: what they save, lose and cost
-      explain      Say which edits change a URL, what they do and why they are trusted
+      explain      Say which rules change a URL, what they do and why they are trusted
       validate     Fetch pages to confirm or refute rules
       tree         Print the pattern tree of a site
       simulate     Make synthetic sites whose pages are known

@@ -40,7 +40,7 @@ fn compiled_rules_take_the_place_of_plain_ones() {
     http://a.example/p?sid=1
       safe form  http://a.example/p?sid=1
       site       a.example
-      edit       0, counted from 0; compiled rules say no more, the rule file they were made from does
+      rule       0, counted from 0; compiled rules say no more, the rule file they were made from does
       key        http://a.example/p
       canonical  http://a.example/p
     ");
@@ -52,8 +52,8 @@ fn compiled_rules_take_the_place_of_plain_ones() {
 }
 
 #[test]
-fn compiled_edits_are_told_by_their_places() {
-    let sandbox = Sandbox::with_edits();
+fn compiled_rules_are_told_by_their_places() {
+    let sandbox = Sandbox::with_two_rules();
     assert_eq!(sandbox.run(&["compile", "rules.json", "-o", "rules.bin"]).status.code(), Some(0));
     let urls = ["http://a.example/p?sid=1", "http://a.example/p?ref=3&sid=4", "http://a.example/p"];
     assert_snapshot!(sandbox.dedust(&[&["explain", "rules.bin"], &urls[..]].concat()), @r"
@@ -62,28 +62,28 @@ fn compiled_edits_are_told_by_their_places() {
     http://a.example/p?sid=1
       safe form  http://a.example/p?sid=1
       site       a.example
-      edit       1, counted from 0; compiled rules say no more, the rule file they were made from does
+      rule       1, counted from 0; compiled rules say no more, the rule file they were made from does
       key        http://a.example/p
       canonical  http://a.example/p
 
     http://a.example/p?ref=3&sid=4
       safe form  http://a.example/p?ref=3&sid=4
       site       a.example
-      edits      0 and 1, counted from 0; compiled rules say no more, the rule file they were made from does
+      rules      0 and 1, counted from 0; compiled rules say no more, the rule file they were made from does
       key        http://a.example/p
       canonical  http://a.example/p?ref=3
 
     http://a.example/p
       safe form  http://a.example/p
       site       a.example
-      edits      none concerns it, as no URLs like it were proven to be duplicates; it stays in its safe form
+      rules      none concerns it, as no URLs like it were proven to be duplicates; it stays in its safe form
       key        http://a.example/p
       canonical  http://a.example/p
     ");
     assert_snapshot!(sandbox.dedust(&["explain", "rules.bin", urls[1], "--format", "json"]), @r#"
     exit 0
     --- stdout
-    {"type":"explanation","input":"http://a.example/p?ref=3&sid=4","safe":"http://a.example/p?ref=3&sid=4","site":"a.example","compiled_edits":[0,1],"key":"http://a.example/p","canonical":"http://a.example/p?ref=3"}
+    {"type":"explanation","input":"http://a.example/p?ref=3&sid=4","safe":"http://a.example/p?ref=3&sid=4","site":"a.example","compiled_rules":[0,1],"key":"http://a.example/p","canonical":"http://a.example/p?ref=3"}
     "#);
 }
 

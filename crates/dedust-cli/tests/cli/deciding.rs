@@ -1,5 +1,5 @@
 /*!
-`dedust rules`: what people decide about edits, and what comes of it.
+`dedust rules`: what people decide about rules, and what comes of it.
 */
 
 use std::fs;
@@ -9,15 +9,15 @@ use serde_json::Value;
 
 use crate::sandbox::{Sandbox, shop};
 
-/// Two edits with evidence and one by hand. Ids: 1bcc19fb drops `sid`, e1648699 drops `ref`, 39902407 drops `x`.
-const RULES: &str = r#"{"version": 2, "method": "by hand", "sites": {
-  "a.example": {"edits": [
+/// Two rules with evidence and one by hand. Ids: 1bcc19fb drops `sid`, e1648699 drops `ref`, 39902407 drops `x`.
+const RULES: &str = r#"{"version": 1, "method": "by hand", "sites": {
+  "a.example": {"rules": [
     {"change": [{"drop": "q.ref"}], "evidence": {"urls": 90, "support_pairs": 40, "false_pairs": 0, "groups": 20,
       "failed_groups": 0, "failure_bound": 0.1391, "kinds": ["digest"], "trust": "proven"}},
     {"change": [{"drop": "q.sid"}], "fetchable": true, "evidence": {"urls": 190, "support_pairs": 60, "false_pairs": 0,
       "groups": 30, "failed_groups": 0, "failure_bound": 0.095, "kinds": ["digest"],
       "examples": [{"url": "http://a.example/p?sid=1", "duplicate": "http://a.example/p?sid=2"}]}}]},
-  "b.example": {"edits": [{"change": [{"drop": "q.x"}]}]}}}"#;
+  "b.example": {"rules": [{"change": [{"drop": "q.x"}]}]}}}"#;
 
 const URLS: &str = "http://a.example/p?id=1&sid=2\nhttp://a.example/p?id=1&sid=3\nhttp://a.example/p?id=2\n";
 
@@ -42,17 +42,17 @@ fn lines_of(sandbox: &Sandbox, args: &[&str]) -> Vec<Value> {
 }
 
 #[test]
-fn edits_are_listed_by_what_they_save_and_risk() {
+fn rules_are_listed_by_what_they_save_and_risk() {
     let sandbox = sandbox();
     assert_snapshot!(sandbox.dedust(&["rules", "list", "rules.json"]), @r"
     exit 0
     --- stdout
-    site       id        URLs  groups  failed  wrong at most  trust    state    edit
+    site       id        URLs  groups  failed  wrong at most  trust    state    rule
     a.example  1bcc19fb   190      30       0          9.5 %  learned  applied  `sid` does not matter
     a.example  e1648699    90      20       0         13.9 %  proven   applied  `ref` does not matter
     b.example  39902407     -       -       -              -  by hand  applied  `x` does not matter
     --- stderr
-    3 edits: 3 applied, 0 off, 0 pinned
+    3 rules: 3 applied, 0 off, 0 pinned
     ");
     let ids = |args: &[&str]| -> Vec<String> {
         let lines =
@@ -71,12 +71,12 @@ fn edits_are_listed_by_what_they_save_and_risk() {
 }
 
 #[test]
-fn an_edit_is_shown_with_all_that_is_known_of_it() {
+fn an_rule_is_shown_with_all_that_is_known_of_it() {
     let sandbox = sandbox();
     assert_snapshot!(sandbox.dedust(&["rules", "show", "rules.json", "a.example", "1B"]), @r"
     exit 0
     --- stdout
-    1bcc19fb  edit 1, learned, applied
+    1bcc19fb  rule 1, learned, applied
       `sid` does not matter
       190 URLs covered, 0 of 30 groups failed: at most 9.5 % wrong
       duplicates known by digest
@@ -84,26 +84,26 @@ fn an_edit_is_shown_with_all_that_is_known_of_it() {
       e.g. http://a.example/p?sid=1 = http://a.example/p?sid=2
     ");
     let shown = lines_of(&sandbox, &["rules", "show", "rules.json", "a.example", "1b", "--format", "json"]);
-    assert_eq!(shown[0]["edit"]["change"][0]["drop"], "q.sid");
+    assert_eq!(shown[0]["rule"]["change"][0]["drop"], "q.sid");
     let site = sandbox.dedust(&["rules", "show", "rules.json", "a.example"]);
     assert!(
-        site.contains("a.example: 2 edits, 2 applied") && site.contains("`ref` does not matter"),
+        site.contains("a.example: 2 rules, 2 applied") && site.contains("`ref` does not matter"),
         "{site}"
     );
 }
 
 #[test]
-fn an_edit_that_is_off_is_applied_by_no_command() {
+fn an_rule_that_is_off_is_applied_by_no_command() {
     let sandbox = sandbox();
     assert_snapshot!(decide(&sandbox, &["off", "rules.json", "a.example", "1bcc"]), @r"
     exit 0
     --- stderr
     1bcc19fb is off: `sid` does not matter
-    1 edit changed in rules.json
+    1 rule changed in rules.json
     ");
     let file: Value = serde_json::from_str(&sandbox.read("rules.json")).unwrap();
     assert_eq!(
-        file["sites"]["a.example"]["edits"][1]["off"],
+        file["sites"]["a.example"]["rules"][1]["off"],
         serde_json::json!({"by": "anna", "at": "2026-11-16T12:00:00Z", "why": "breaks the search"})
     );
     let compile = sandbox.run(&["compile", "rules.json", "-o", "rules.bin"]);
@@ -119,8 +119,8 @@ fn an_edit_that_is_off_is_applied_by_no_command() {
     --- stdout
     http://a.example/p?id=1&sid=2
       safe form  http://a.example/p?id=1&sid=2
-      site       a.example, 2 edits, 1 of them off
-      edits      none concerns it, as no URLs like it were proven to be duplicates; it stays in its safe form
+      site       a.example, 2 rules, 1 of them off
+      rules      none concerns it, as no URLs like it were proven to be duplicates; it stays in its safe form
       off        1 of 2, 1bcc19fb: `sid` does not matter
                  turned off by anna on 2026-11-16: breaks the search
       key        http://a.example/p?id=1&sid=2
@@ -143,21 +143,21 @@ fn an_edit_that_is_off_is_applied_by_no_command() {
     exit 0
     --- stderr
     1bcc19fb is on: `sid` does not matter
-    1 edit changed in rules.json
+    1 rule changed in rules.json
     ");
     let keys = sandbox.run(&["normalize", "rules.json", "urls.txt", "--key"]);
     assert_eq!(keys.stdout, b"http://a.example/p?id=1\nhttp://a.example/p?id=1\nhttp://a.example/p?id=2\n");
 }
 
 #[test]
-fn all_edits_of_a_site_are_decided_at_once() {
+fn all_rules_of_a_site_are_decided_at_once() {
     let sandbox = sandbox();
     assert_snapshot!(decide(&sandbox, &["pin", "rules.json", "a.example", "--all"]), @r"
     exit 0
     --- stderr
     e1648699 is pinned: `ref` does not matter
     1bcc19fb is pinned: `sid` does not matter
-    2 edits changed in rules.json
+    2 rules changed in rules.json
     ");
     let listed = lines_of(&sandbox, &["rules", "list", "rules.json", "--format", "json"]);
     assert_eq!(listed[3]["pinned"], 2);
@@ -167,27 +167,27 @@ fn all_edits_of_a_site_are_decided_at_once() {
 }
 
 #[test]
-fn an_id_that_names_no_edit_or_several_is_refused_with_the_candidates() {
+fn an_id_that_names_no_rule_or_several_is_refused_with_the_candidates() {
     let sandbox = sandbox();
     sandbox.write(
         "rules.json",
-        r#"{"version": 2, "sites": {"a.example": {"edits": [{"change": [{"drop": "q.sid"}]}, {"change": [{"drop": "q.s7"}]},
+        r#"{"version": 1, "sites": {"a.example": {"rules": [{"change": [{"drop": "q.sid"}]}, {"change": [{"drop": "q.s7"}]},
             {"change": [{"drop": "q.x"}]}]}}}"#,
     );
     let before = sandbox.read("rules.json");
     assert_snapshot!(decide(&sandbox, &["off", "rules.json", "a.example", "ff"]), @r"
     exit 2
     --- stderr
-    error: no edit of `a.example` has an id that starts with `ff`
-    hint: its edits are 1bcc19fb (`sid` does not matter), fc548881 (`s7` does not matter), 39902407 (`x` does not matter)
+    error: no rule of `a.example` has an id that starts with `ff`
+    hint: its rules are 1bcc19fb (`sid` does not matter), fc548881 (`s7` does not matter), 39902407 (`x` does not matter)
     ");
     for args in [&["off", "rules.json", "a.example", ""][..], &["off", "rules.json", "a.example"]] {
         assert!(decide(&sandbox, args).starts_with("exit 2"), "{args:?}");
     }
     assert_eq!(sandbox.read("rules.json"), before);
     // Of seventeen ids, two start with the same digit.
-    let edits: Vec<String> = (0..17).map(|at| format!(r#"{{"change": [{{"drop": "q.p{at}"}}]}}"#)).collect();
-    let rules = format!(r#"{{"version": 2, "sites": {{"a.example": {{"edits": [{}]}}}}}}"#, edits.join(","));
+    let rules: Vec<String> = (0..17).map(|at| format!(r#"{{"change": [{{"drop": "q.p{at}"}}]}}"#)).collect();
+    let rules = format!(r#"{{"version": 1, "sites": {{"a.example": {{"rules": [{}]}}}}}}"#, rules.join(","));
     sandbox.write("many.json", rules);
     let ambiguous = (0..16)
         .map(|digit| decide(&sandbox, &["off", "many.json", "a.example", &format!("{digit:x}")]))
@@ -196,7 +196,7 @@ fn an_id_that_names_no_edit_or_several_is_refused_with_the_candidates() {
 }
 
 #[test]
-fn an_edit_by_hand_is_checked_and_pinned() {
+fn an_rule_by_hand_is_checked_and_pinned() {
     let sandbox = sandbox();
     assert_snapshot!(decide(&sandbox, &["add", "rules.json", "c.example", "--drop", "q.z", "--fetchable"]), @r"
     exit 0
@@ -221,7 +221,7 @@ fn an_edit_by_hand_is_checked_and_pinned() {
     assert_snapshot!(decide(&sandbox, &["add", "rules.json", "a.example", "--drop", "q.sid"]), @r"
     exit 2
     --- stderr
-    error: `a.example` has this edit already, as 1bcc19fb
+    error: `a.example` has this rule already, as 1bcc19fb
     hint: dedust rules pin rules.json a.example 1bcc19fb
     ");
     assert_snapshot!(decide(&sandbox, &["add", "rules.json", "a.example", "--drop", "sid"]), @r"
@@ -235,14 +235,14 @@ fn an_edit_by_hand_is_checked_and_pinned() {
     assert_snapshot!(sandbox.dedust_with(&args, never), @r"
     exit 2
     --- stderr
-    error: the rules of `a.example` would be refused: edit 2 is invalid: it is never made: edit 1 takes `q.sid` away first
-    hint: nothing was written; edit 1 is 1bcc19fb (`sid` does not matter), edit 2 is 43a6f63a (where `sid` is `1`: `y` does not matter)
+    error: the rules of `a.example` would be refused: rule 2 is invalid: it is never made: rule 1 takes `q.sid` away first
+    hint: nothing was written; rule 1 is 1bcc19fb (`sid` does not matter), rule 2 is 43a6f63a (where `sid` is `1`: `y` does not matter)
     ");
     assert_snapshot!(sandbox.dedust_with(&args, "{\"change\": []"), @r#"
     exit 2
     --- stderr
-    error: standard input has no edit: EOF while parsing an object at line 1 column 13
-    hint: an edit looks like this: {"change": [{"drop": "q.sid"}]}; docs/rules.md has all of them
+    error: standard input has no rule: EOF while parsing an object at line 1 column 13
+    hint: a rule looks like this: {"change": [{"drop": "q.sid"}]}; docs/rules.md has all of them
     "#);
     assert_eq!(sandbox.read("rules.json"), before);
 }
@@ -285,9 +285,9 @@ fn decisions_and_verdicts_outlive_learning() {
     let again = ["learn", "crawl.jsonl", "-o", "rules.json", "--force", "--keep", "rules.json"];
     let said = sandbox.dedust(&again);
     let kept =
-        "kept of rules.json: 1 edit off, 2 edits pinned, 0 verdicts; the figures are of what was learned";
+        "kept of rules.json: 1 rule off, 2 rules pinned, 0 verdicts; the figures are of what was learned";
     assert!(said.contains(kept), "{said}");
-    assert!(said.contains("edit 0: [proven] [off] `sid` does not matter"), "{said}");
+    assert!(said.contains("rule 0: [proven] [off] `sid` does not matter"), "{said}");
     assert_eq!(
         sandbox.read("rules.json").replace("by hand", "canonfd"),
         before,
@@ -307,17 +307,17 @@ fn decisions_and_verdicts_outlive_learning() {
 }
 
 #[test]
-fn a_learned_edit_gives_way_to_a_pinned_one_with_a_warning() {
+fn a_learned_rule_gives_way_to_a_pinned_one_with_a_warning() {
     let sandbox = Sandbox::new();
     sandbox.write("crawl.jsonl", visits());
-    let pinned = r#"{"version": 2, "sites": {"shop.example": {"edits": [
+    let pinned = r#"{"version": 1, "sites": {"shop.example": {"rules": [
         {"when": {"q.sid": {"is": "1"}}, "change": [{"drop": "q.id"}], "pinned": {}}]}}}"#;
     sandbox.write("old.json", pinned);
     let said = sandbox.dedust(&["learn", "crawl.jsonl", "-o", "rules.json", "--keep", "old.json"]);
     assert!(
         said.contains(
-            "warning: shop.example: the learned edit is left out, since it cannot stand beside a pinned edit: 1bcc19fb (`sid` \
-             does not matter): edit 1 is invalid: it is never made: edit 0 takes `q.sid` away first"
+            "warning: shop.example: the learned rule is left out, since it cannot stand beside a pinned rule: 1bcc19fb (`sid` \
+             does not matter): rule 1 is invalid: it is never made: rule 0 takes `q.sid` away first"
         ),
         "{said}"
     );
@@ -376,7 +376,7 @@ fn files_are_merged_with_their_decisions() {
     exit 0
     --- stderr
     a.example 1bcc19fb: off in one file and not in the other, now off: `sid` does not matter
-    4 edits of 3 sites written to both.json
+    4 rules of 3 sites written to both.json
     ");
     assert_eq!(sandbox.dedust(&["rules", "diff", "theirs.json", "both.json"]), "exit 0\n");
     assert!(
@@ -387,19 +387,19 @@ fn files_are_merged_with_their_decisions() {
 }
 
 #[test]
-fn edits_that_contradict_each_other_are_named_unless_a_file_is_preferred() {
+fn rules_that_contradict_each_other_are_named_unless_a_file_is_preferred() {
     let sandbox = sandbox();
-    let theirs = r#"{"version": 2, "sites": {"a.example": {"edits": [
+    let theirs = r#"{"version": 1, "sites": {"a.example": {"rules": [
         {"when": {"q.sid": {"is": "1"}}, "change": [{"drop": "q.y"}]}]}}}"#;
     sandbox.write("theirs.json", theirs);
     let merge = ["rules", "merge", "rules.json", "theirs.json", "-o", "both.json"];
     assert_snapshot!(sandbox.dedust(&merge), @r"
     exit 1
     --- stderr
-    error: the rules of `a.example` would be refused: edit 2 is invalid: it is never made: edit 1 takes `q.sid` away first
-    hint: nothing was written; edit 1 is 1bcc19fb (`sid` does not matter), edit 2 is 43a6f63a (where `sid` is `1`: `y` does not matter)
+    error: the rules of `a.example` would be refused: rule 2 is invalid: it is never made: rule 1 takes `q.sid` away first
+    hint: nothing was written; rule 1 is 1bcc19fb (`sid` does not matter), rule 2 is 43a6f63a (where `sid` is `1`: `y` does not matter)
     nothing was written: 1 site cannot be united
-    hint: turn off one edit of each pair, or choose a file for such sites: --prefer first or second
+    hint: turn off one rule of each pair, or choose a file for such sites: --prefer first or second
     ");
     assert!(!sandbox.path("both.json").exists());
     let prefer = [&merge[..], &["--prefer", "second"]].concat();
@@ -413,21 +413,21 @@ fn every_problem_of_a_file_is_told_with_its_line() {
     let sandbox = Sandbox::new();
     sandbox.write(
         "rules.json",
-        "{\"version\": 2, \"sites\": {\"a.example\": {\"edits\": [\n{\"change\": []},\n{\"change\": [{\"drop\": \"q.s\"}]},\n\
+        "{\"version\": 1, \"sites\": {\"a.example\": {\"rules\": [\n{\"change\": []},\n{\"change\": [{\"drop\": \"q.s\"}]},\n\
          {\"change\": [{\"drop\": \"sid\"}]}]}}}",
     );
     assert_snapshot!(sandbox.dedust(&["rules", "lint", "rules.json"]), @r"
     exit 1
     --- stdout
-    rules.json:2: error: edit 0 of `a.example`: there is no change
-    rules.json:2: warning: edit 0 of `a.example`: has no evidence and is not pinned, so `learn --keep` would not keep it
-    rules.json:3: warning: edit 1 of `a.example`: has no evidence and is not pinned, so `learn --keep` would not keep it
-    rules.json:4: error: edit 2 of `a.example`: `sid` is no key; keys are scheme, sub_N, port, path_N, tslash, mp.NAME, sep, q.NAME, hashbang
+    rules.json:2: error: rule 0 of `a.example`: there is no change
+    rules.json:2: warning: rule 0 of `a.example`: has no evidence and is not pinned, so `learn --keep` would not keep it
+    rules.json:3: warning: rule 1 of `a.example`: has no evidence and is not pinned, so `learn --keep` would not keep it
+    rules.json:4: error: rule 2 of `a.example`: `sid` is no key; keys are scheme, sub_N, port, path_N, tslash, mp.NAME, sep, q.NAME, hashbang
     --- stderr
     2 errors, 2 warnings
     ");
     let lines = lines_of(&sandbox, &["rules", "lint", "rules.json", "--format", "json"]);
-    assert_eq!((&lines[0]["line"], &lines[0]["edit"]), (&Value::from(2), &Value::from(0)));
+    assert_eq!((&lines[0]["line"], &lines[0]["rule"]), (&Value::from(2), &Value::from(0)));
     sandbox.write("good.json", RULES);
     let said = sandbox.dedust(&["rules", "lint", "good.json"]);
     assert!(said.starts_with("exit 0") && said.contains("0 errors, 1 warning"), "{said}");
@@ -439,7 +439,7 @@ fn every_problem_of_a_file_is_told_with_its_line() {
 #[test]
 fn rules_on_trial_change_nothing_and_say_what_they_would_do() {
     let sandbox = sandbox();
-    let in_use = r#"{"version": 2, "sites": {"a.example": {"edits": [{"change": [{"drop": "q.ref"}]}]}}}"#;
+    let in_use = r#"{"version": 1, "sites": {"a.example": {"rules": [{"change": [{"drop": "q.ref"}]}]}}}"#;
     sandbox.write("in-use.json", in_use);
     sandbox.write("urls.txt", URLS.to_owned() + "http://a.example/p?id=2&ref=3\nhttp://a.example/p?id=1\n");
     let plain = sandbox.run(&["dedup", "in-use.json", "urls.txt"]);
@@ -461,7 +461,7 @@ fn rules_on_trial_change_nothing_and_say_what_they_would_do() {
         = http://a.example/p?id=1&sid=2
     ");
     let lines = lines_of(&sandbox, &[&trial[..], &["--format", "json", "--stats"]].concat());
-    assert_eq!(lines[4]["type"], "shadow_edit");
+    assert_eq!(lines[4]["type"], "shadow_rule");
     assert_eq!(lines[4]["left_out"], 2);
     assert_eq!(lines[5], serde_json::json!({"type": "shadow", "printed": 4, "left_out": 2, "kept": 0}));
     assert_eq!(lines[6]["type"], "stats");
@@ -481,7 +481,7 @@ fn rules_on_trial_take_tables_and_leave_the_seen_set_alone() {
         "rows.jsonl",
         "{\"url\":\"http://a.example/p?sid=1\"}\n{\"url\":\"http://a.example/p?sid=2\"}\n",
     );
-    sandbox.write("none.json", r#"{"version": 2, "sites": {}}"#);
+    sandbox.write("none.json", r#"{"version": 1, "sites": {}}"#);
     sandbox.run(&["compile", "rules.json", "-o", "rules.bin"]);
     let args = ["dedup", "none.json", "rows.jsonl", "--seen", "seen", "--shadow", "rules.bin"];
     let said = sandbox.dedust(&args);
@@ -489,7 +489,7 @@ fn rules_on_trial_take_tables_and_leave_the_seen_set_alone() {
         said.contains("with rules.bin, 1 of 2 printed URLs would have been left out too, 50.0 %"),
         "{said}"
     );
-    assert!(said.contains("1 by a.example edit 1"), "{said}");
+    assert!(said.contains("1 by a.example rule 1"), "{said}");
     let again = sandbox.run(&["dedup", "none.json", "rows.jsonl", "--seen", "seen"]);
     assert_eq!(again.stdout, b"", "both rows were seen by the rules in use");
 }

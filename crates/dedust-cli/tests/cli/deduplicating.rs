@@ -389,7 +389,7 @@ fn a_set_is_made_anew_where_rules_have_changed() {
     assert_eq!(sandbox.read("new.txt"), urls);
 
     // With rules for another site alone, the product has another key.
-    sandbox.write("rules.json", r#"{"version": 2, "sites": {"news.example": {"edits": []}}}"#);
+    sandbox.write("rules.json", r#"{"version": 1, "sites": {"news.example": {"rules": []}}}"#);
     assert_snapshot!(sandbox.dedust(&args[..5]), @r"
     exit 0
     --- stdout

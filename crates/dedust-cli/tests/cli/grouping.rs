@@ -18,8 +18,8 @@ const CRAWL: &str = r#"{"url":"http://a.example/p?id=1&sid=9","size":100}
 "#;
 
 #[test]
-fn groups_that_save_most_come_first_with_the_edits_that_join_them() {
-    let sandbox = Sandbox::with_edits();
+fn groups_that_save_most_come_first_with_the_rules_that_join_them() {
+    let sandbox = Sandbox::with_two_rules();
     sandbox.write("crawl.jsonl", CRAWL);
     assert_snapshot!(sandbox.dedust(&["groups", "rules.json", "crawl.jsonl"]), @r"
     exit 0
@@ -27,7 +27,7 @@ fn groups_that_save_most_come_first_with_the_edits_that_join_them() {
       group      3 URLs, 1,600 bytes saved
       canonical  http://a.example/p?id=2&ref=y, chosen of 2
       key        http://a.example/p?id=2
-      joined by  edit 0 of a.example, e1648699: `ref` does not matter
+      joined by  rule 0 of a.example, e1648699: `ref` does not matter
       first      http://a.example/p?id=2&ref=x
                  http://a.example/p?id=2&ref=y
                  HTTP://A.example:80/p?id=2&ref=y
@@ -35,7 +35,7 @@ fn groups_that_save_most_come_first_with_the_edits_that_join_them() {
       group      2 URLs, 100 bytes saved
       canonical  http://a.example/p?id=1
       key        http://a.example/p?id=1
-      joined by  edit 1 of a.example, 1bcc19fb: `sid` does not matter
+      joined by  rule 1 of a.example, 1bcc19fb: `sid` does not matter
       first      http://a.example/p?id=1&sid=9
                  http://a.example/p?id=1
 
@@ -55,7 +55,7 @@ fn groups_that_save_most_come_first_with_the_edits_that_join_them() {
 
 #[test]
 fn every_url_is_a_row_of_csv() {
-    let sandbox = Sandbox::with_edits();
+    let sandbox = Sandbox::with_two_rules();
     sandbox.write("urls.txt", "http://a.example/p?sid=1\nhttp://a.example/p?sid=2,3\nhttp://b.example/\n");
     assert_snapshot!(sandbox.dedust(&["groups", "rules.json", "urls.txt", "--format", "csv", "-o", "groups.csv"]), @r"
     exit 0
@@ -63,7 +63,7 @@ fn every_url_is_a_row_of_csv() {
     2 URLs of 3 in 1 group: 1 duplicate, 0 of them by safe normalization alone
     ");
     assert_snapshot!(sandbox.read("groups.csv"), @r#"
-    group,urls,url,bytes,first,canonical,key,edits
+    group,urls,url,bytes,first,canonical,key,rules
     1,2,http://a.example/p?sid=1,,true,http://a.example/p,http://a.example/p,a.example#1
     1,2,"http://a.example/p?sid=2,3",,false,http://a.example/p,http://a.example/p,a.example#1
     "#);
@@ -76,21 +76,21 @@ fn every_url_is_a_row_of_csv() {
 
 #[test]
 fn groups_of_one_url_and_of_no_rules_can_be_asked_for() {
-    let sandbox = Sandbox::with_edits();
+    let sandbox = Sandbox::with_two_rules();
     sandbox.write("crawl.jsonl", CRAWL);
     assert_snapshot!(sandbox.dedust(&["groups", "rules.json", "crawl.jsonl", "--format", "jsonl", "--min-size", "1", "-q"]), @r#"
     exit 0
     --- stdout
-    {"type":"group","key":"http://a.example/p?id=2","canonical":"http://a.example/p?id=2&ref=y","canonical_urls":2,"urls":3,"bytes_saved":1600,"safe_duplicates":1,"edits":[{"site":"a.example","index":0,"id":"e1648699","edit":"`ref` does not matter"}],"members":[{"url":"http://a.example/p?id=2&ref=x","bytes":700},{"url":"http://a.example/p?id=2&ref=y","bytes":800},{"url":"HTTP://A.example:80/p?id=2&ref=y","bytes":800}]}
-    {"type":"group","key":"http://a.example/p?id=1","canonical":"http://a.example/p?id=1","canonical_urls":1,"urls":2,"bytes_saved":100,"safe_duplicates":0,"edits":[{"site":"a.example","index":1,"id":"1bcc19fb","edit":"`sid` does not matter"}],"members":[{"url":"http://a.example/p?id=1&sid=9","bytes":100},{"url":"http://a.example/p?id=1","bytes":100}]}
-    {"type":"group","key":"http://a.example/alone","canonical":"http://a.example/alone","canonical_urls":1,"urls":1,"bytes_saved":0,"safe_duplicates":0,"edits":[],"members":[{"url":"http://a.example/alone"}]}
+    {"type":"group","key":"http://a.example/p?id=2","canonical":"http://a.example/p?id=2&ref=y","canonical_urls":2,"urls":3,"bytes_saved":1600,"safe_duplicates":1,"rules":[{"site":"a.example","index":0,"id":"e1648699","rule":"`ref` does not matter"}],"members":[{"url":"http://a.example/p?id=2&ref=x","bytes":700},{"url":"http://a.example/p?id=2&ref=y","bytes":800},{"url":"HTTP://A.example:80/p?id=2&ref=y","bytes":800}]}
+    {"type":"group","key":"http://a.example/p?id=1","canonical":"http://a.example/p?id=1","canonical_urls":1,"urls":2,"bytes_saved":100,"safe_duplicates":0,"rules":[{"site":"a.example","index":1,"id":"1bcc19fb","rule":"`sid` does not matter"}],"members":[{"url":"http://a.example/p?id=1&sid=9","bytes":100},{"url":"http://a.example/p?id=1","bytes":100}]}
+    {"type":"group","key":"http://a.example/alone","canonical":"http://a.example/alone","canonical_urls":1,"urls":1,"bytes_saved":0,"safe_duplicates":0,"rules":[],"members":[{"url":"http://a.example/alone"}]}
     {"type":"total","urls":6,"keys":3,"groups":2,"duplicates":3,"safe_duplicates":1,"bytes":2500,"bytes_saved":1700,"safe_bytes_saved":800,"sizes_unknown":1}
     "#);
 }
 
 #[test]
 fn of_many_groups_and_urls_only_some_are_shown() {
-    let sandbox = Sandbox::with_edits();
+    let sandbox = Sandbox::with_two_rules();
     let urls: String = (0..21 * 6).map(|at| format!("http://a.example/{}?sid={at}\n", at % 21)).collect();
     sandbox.write("urls.txt", urls);
     let text = sandbox.dedust(&["groups", "rules.json", "urls.txt"]);
@@ -102,8 +102,8 @@ fn of_many_groups_and_urls_only_some_are_shown() {
 }
 
 #[test]
-fn compiled_rules_name_edits_by_their_places() {
-    let sandbox = Sandbox::with_edits();
+fn compiled_rules_name_rules_by_their_places() {
+    let sandbox = Sandbox::with_two_rules();
     sandbox.dedust(&["compile", "rules.json", "-o", "rules.bin"]);
     sandbox.write("urls.txt", "http://a.example/p?sid=1\nhttp://a.example/p?sid=2\n");
     assert_snapshot!(sandbox.dedust(&["groups", "rules.bin", "urls.txt"]), @r"
@@ -112,7 +112,7 @@ fn compiled_rules_name_edits_by_their_places() {
       group      2 URLs
       canonical  http://a.example/p
       key        http://a.example/p
-      joined by  edit 1 of a.example
+      joined by  rule 1 of a.example
       first      http://a.example/p?sid=1
                  http://a.example/p?sid=2
 
@@ -128,7 +128,7 @@ fn compiled_rules_name_edits_by_their_places() {
 
 #[test]
 fn a_crawl_that_does_not_fit_into_memory_is_refused() {
-    let sandbox = Sandbox::with_edits();
+    let sandbox = Sandbox::with_two_rules();
     let urls: String = (0..40_000).map(|at| format!("http://a.example/{at}\n")).collect();
     sandbox.write("urls.txt", urls);
     assert_snapshot!(sandbox.dedust(&["groups", "rules.json", "urls.txt", "--memory", "2"]), @r"

@@ -57,7 +57,7 @@ fn control_characters_do_not_reach_a_terminal() {
         "rules.json",
         format!(
             r#"{{"version": 1, "method": "by hand", "sites": {{"a.example": {{
-                "edits": [{{"change": [{{"drop": "q.s"}}], {evidence}}}], "refused": [{refused}]}}}}}}"#
+                "rules": [{{"change": [{{"drop": "q.s"}}], {evidence}}}], "refused": [{refused}]}}}}}}"#
         ),
     );
     let said = sandbox.dedust(&["explain", "rules.json", "http://a.example/?s=1&t=2"]);
@@ -84,8 +84,8 @@ fn a_circle() {
     --- stderr
     error: cannot use the rules in rules.json
       cause: the rules of site `a.example` are refused
-      cause: edits 1, 2 rewrite into each other without end
-    hint: remove one of these edits from the file; they are counted from 0
+      cause: rules 1, 2 rewrite into each other without end
+    hint: remove one of these rules from the file; they are counted from 0
     ");
 }
 
@@ -98,7 +98,7 @@ fn a_malformed_rule() {
     error: cannot use the rules in rules.json
       cause: rule 1 of site `a.example` is malformed
       cause: invalid type: integer `7`, expected a map at line 1 column 13
-    hint: correct or remove it in the file (edits are counted from 0), or learn the rules again
+    hint: correct or remove it in the file (rules are counted from 0), or learn the rules again
     ");
 }
 
@@ -109,9 +109,9 @@ fn a_rule_that_would_write_something_else() {
     --- stderr
     error: cannot use the rules in rules.json
       cause: the rules of site `a.example` are refused
-      cause: edit 0 is invalid
+      cause: rule 0 is invalid
       cause: `y?z` cannot stand in `path_0` of a safely normalized URL
-    hint: correct or remove it in the file (edits are counted from 0), or learn the rules again
+    hint: correct or remove it in the file (rules are counted from 0), or learn the rules again
     ");
 }
 
@@ -123,7 +123,7 @@ fn a_site_that_is_no_host() {
     error: cannot use the rules in rules.json
       cause: the rules of site `A B` are refused
       cause: `A B` is no host name in lower case
-    hint: correct or remove it in the file (edits are counted from 0), or learn the rules again
+    hint: correct or remove it in the file (rules are counted from 0), or learn the rules again
     ");
 }
 
@@ -137,7 +137,7 @@ fn a_field_that_nobody_knows() {
     error: cannot use the rules in rules.json
       cause: rule 1 of site `a.example` is malformed
       cause: unknown field `colour`, expected one of `pattern`, `other_params`, `rewrite`, `evidence` at line 1 column 9
-    hint: correct or remove it in the file (edits are counted from 0), or learn the rules again
+    hint: correct or remove it in the file (rules are counted from 0), or learn the rules again
     ");
     assert_snapshot!(load(r#"{"version": 1, "colour": "red", "sites": {}}"#), @r"
     exit 2
@@ -151,8 +151,8 @@ fn a_field_that_nobody_knows() {
     --- stderr
     error: cannot use the rules in rules.json
       cause: site `a.example` is malformed
-      cause: unknown field `rule`, expected one of `summary`, `hosts`, `rules`, `substitutions`, `edits`, `refused`, `mirror` at line 1 column 7
-    hint: correct or remove it in the file (edits are counted from 0), or learn the rules again
+      cause: unknown field `rule`, expected one of `summary`, `hosts`, `rules`, `substitutions`, `rules`, `refused`, `mirror` at line 1 column 7
+    hint: correct or remove it in the file (rules are counted from 0), or learn the rules again
     ");
 }
 
@@ -193,10 +193,10 @@ fn each_command(rules: &str, flags: &[&str]) -> Vec<String> {
 fn sites_that_are_too_large_are_told_by_every_command() {
     // Texts have room for less than 64 KiB.
     let value = "x".repeat(70_000);
-    let edit = format!(
+    let rule = format!(
         r#"{{"change": [{{"map": {{"of": "q.p0", "values": [{{"is": "{value}"}}]}}}}], {EVIDENCE}}}"#
     );
-    let rules = format!(r#"{{"version": 1, "sites": {{"a.example": {{"edits": [{edit}]}}}}}}"#);
+    let rules = format!(r#"{{"version": 1, "sites": {{"a.example": {{"rules": [{rule}]}}}}}}"#);
     let said = each_command(&rules, &[]);
     assert_eq!(said[..4], vec![said[0].clone(); 4]);
     assert_snapshot!(said[0], @r"
@@ -221,9 +221,9 @@ fn sites_that_are_too_large_are_told_by_every_command() {
 #[test]
 fn rules_that_need_too_much_memory_are_refused_with_the_limit() {
     let sandbox = Sandbox::new();
-    let edit = format!(r#"{{"change": [{{"drop": "q.s"}}], {EVIDENCE}}}"#);
+    let rule = format!(r#"{{"change": [{{"drop": "q.s"}}], {EVIDENCE}}}"#);
     let sites: Vec<String> =
-        (0..4000).map(|number| format!(r#""site-{number}.example": {{"edits": [{edit}]}}"#)).collect();
+        (0..4000).map(|number| format!(r#""site-{number}.example": {{"rules": [{rule}]}}"#)).collect();
     sandbox.write("rules.json", format!(r#"{{"version": 1, "sites": {{{}}}}}"#, sites.join(", ")));
     assert_snapshot!(sandbox.dedust(&["compile", "rules.json", "-o", "rules.bin", "--memory", "1"]), @r"
     exit 2
@@ -308,7 +308,7 @@ fn something_else() {
     exit 2
     --- stderr
     error: cannot use the rules in rules.json
-      cause: not a rule file; expected JSON that starts with {"version": 2
+      cause: not a rule file; expected JSON that starts with {"version": 1
       cause: expected value at line 1 column 1
     hint: RULES, the file that `dedust learn -o RULES` writes, is the first argument
     "#);
@@ -316,7 +316,7 @@ fn something_else() {
     exit 2
     --- stderr
     error: cannot use the rules in rules.json
-      cause: not a rule file; expected JSON that starts with {"version": 2
+      cause: not a rule file; expected JSON that starts with {"version": 1
       cause: missing field `version` at line 1 column 2
     hint: RULES, the file that `dedust learn -o RULES` writes, is the first argument
     "#);
@@ -324,7 +324,7 @@ fn something_else() {
     exit 2
     --- stderr
     error: cannot use the rules in rules.json
-      cause: not a rule file; expected JSON that starts with {"version": 2
+      cause: not a rule file; expected JSON that starts with {"version": 1
       cause: expected value at line 1 column 1
     hint: RULES, the file that `dedust learn -o RULES` writes, is the first argument
     "#);
@@ -332,7 +332,7 @@ fn something_else() {
     exit 2
     --- stderr
     error: cannot use the rules in rules.json
-      cause: not a rule file; expected JSON that starts with {"version": 2
+      cause: not a rule file; expected JSON that starts with {"version": 1
       cause: EOF while parsing a value at line 1 column 0
     hint: RULES, the file that `dedust learn -o RULES` writes, is the first argument
     "#);

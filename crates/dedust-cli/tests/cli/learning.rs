@@ -35,8 +35,8 @@ fn the_report_shows_sites_and_rules() {
 
     shop.example: at most 2 of 40 pages are expected to be merged wrongly, 95 % confidence
 
-    edits of shop.example, made one after the other; bounds are by groups held out, at 95 %:
-      edit 0: [proven] `sid` does not matter (in keys only)
+    rules of shop.example, made one after the other; bounds are by groups held out, at 95 %:
+      rule 0: [proven] `sid` does not matter (in keys only)
         120 URLs covered, 0 of 16 groups failed: at most 17.1 % wrong
         e.g. http://www.shop.example/view?id=0&sid=0000000048d159e0
            = http://www.shop.example/view?id=0&sid=000000005b05b058
@@ -87,7 +87,7 @@ fn a_mirror_is_reported_explained_and_rewritten() {
     total                                       82                 0      1          40  48.8 %  0.0000
 
     outlet.example:
-      edit 0: shows the pages of shop.example, except /
+      rule 0: shows the pages of shop.example, except /
         40 paths that both sites have, 0 with different pages: at most 7.2 % wrong with 95 % confidence
 
     1 rule written to rules.json
@@ -99,10 +99,10 @@ fn a_mirror_is_reported_explained_and_rewritten() {
     --- stdout
     http://www.outlet.example/p/77
       safe form  http://www.outlet.example/p/77
-      site       shop.example, 0 edits
+      site       shop.example, 0 rules
       mirror     outlet.example shows the pages of shop.example
                  40 paths that both sites have, 0 with different pages: at most 7.2 % wrong with 95 % confidence
-      edits      none of shop.example concerns it
+      rules      none of shop.example concerns it
       key        http://www.shop.example/p/77
       canonical  http://www.shop.example/p/77
     ");
@@ -438,8 +438,8 @@ fn a_preference_that_is_not_met_is_told() {
 
     a.example: at most 1 of 60 pages are expected to be merged wrongly, 95 % confidence
 
-    edits of a.example, made one after the other; bounds are by groups held out, at 95 %:
-      edit 0: [likely] `https` is the same as `http`
+    rules of a.example, made one after the other; bounds are by groups held out, at 95 %:
+      rule 0: [likely] `https` is the same as `http`
         5 URLs covered, 0 of 2 groups failed: at most 77.6 % wrong
         e.g. https://a.example/page/0
            = http://a.example/page/0

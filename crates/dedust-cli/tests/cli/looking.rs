@@ -88,8 +88,8 @@ fn a_rule_is_explained_with_its_evidence() {
     --- stdout
     HTTP://www.shop.example/view?id=7&sid=00000000deadbeef
       safe form  http://www.shop.example/view?id=7&sid=00000000deadbeef
-      site       shop.example, 1 edit
-      edit       0 of 1, 0fad6d1a: `http://www.~/view?id=<digits>&sid=<hex>` is written `http://www.~/view?id={q.id}&sid=*`
+      site       shop.example, 1 rule
+      rule       0 of 1, 0fad6d1a: `http://www.~/view?id=<digits>&sid=<hex>` is written `http://www.~/view?id={q.id}&sid=*`
                  120 URLs covered, 0 of 40 groups failed: at most 7.2 % wrong
                  duplicates known by canonical and digest
                  in the key only: a value that does not matter cannot be written
@@ -103,8 +103,8 @@ fn a_rule_is_explained_with_its_evidence() {
     --- stdout
     http://news.example/story/3?utm_source=mail
       safe form  http://news.example/story/3?utm_source=mail
-      site       news.example, 1 edit
-      edit       0 of 1, 751d7916: `http://~/story/<digits>?utm_source=<word?>` is written `http://~/story/{path_1}`
+      site       news.example, 1 rule
+      rule       0 of 1, 751d7916: `http://~/story/<digits>?utm_source=<word?>` is written `http://~/story/{path_1}`
                  80 URLs covered, 0 of 40 groups failed: at most 7.2 % wrong
                  duplicates known by digest
                  seen until 2024-05-01
@@ -115,7 +115,7 @@ fn a_rule_is_explained_with_its_evidence() {
 }
 
 #[test]
-fn refused_edits_that_read_the_same_are_shown_once() {
+fn refused_rules_that_read_the_same_are_shown_once() {
     let to_path = json!([{"path": [{"text": "a"}, {"value": {"from": {"of": "q.id"}}}]}, {"drop": "q.id"}]);
     let mut unescaped = to_path.clone();
     let fold = json!({"fold": {"of": {"key": "q.id"}, "to": "unescaped"}});
@@ -124,9 +124,9 @@ fn refused_edits_that_read_the_same_are_shown_once() {
         let when = json!({"q.id": {"any": "text"}});
         json!({"when": when, "change": change, "reason": "too few URLs speak for it", "votes": 4, "against": 0})
     };
-    let site = json!({"edits": [], "refused": [refused(&to_path), refused(&unescaped)]});
+    let site = json!({"rules": [], "refused": [refused(&to_path), refused(&unescaped)]});
     let sandbox = Sandbox::new();
-    sandbox.write("rules.json", json!({"version": 2, "sites": {"a.example": site}}).to_string());
+    sandbox.write("rules.json", json!({"version": 1, "sites": {"a.example": site}}).to_string());
     let explained = sandbox.dedust(&["explain", "rules.json", "http://a.example/p?id=7"]);
     let sentence = "refused    where there is `id`: the path is `/a/{q.id}`";
     assert_eq!(explained.matches(sentence).count(), 1, "{explained}");
@@ -145,21 +145,21 @@ fn no_rule_is_explained_too() {
     mailto:a@b.example
       safe form  mailto:a@b.example
       site       none: the URL has no host
-      edits      none: only the safe normalization applies, which never changes the page
+      rules      none: only the safe normalization applies, which never changes the page
       key        mailto:a@b.example
       canonical  mailto:a@b.example
 
     http://www.shop.example/archive/3
       safe form  http://www.shop.example/archive/3
-      site       shop.example, 1 edit
-      edits      none concerns it, as no URLs like it were proven to be duplicates; it stays in its safe form
+      site       shop.example, 1 rule
+      rules      none concerns it, as no URLs like it were proven to be duplicates; it stays in its safe form
       key        http://www.shop.example/archive/3
       canonical  http://www.shop.example/archive/3
 
     http://unknown.example/
       safe form  http://unknown.example/
-      site       unknown.example, 0 edits
-      edits      none: only the safe normalization applies, which never changes the page
+      site       unknown.example, 0 rules
+      rules      none: only the safe normalization applies, which never changes the page
       key        http://unknown.example/
       canonical  http://unknown.example/
     ");
@@ -181,7 +181,7 @@ fn what_is_no_url_is_an_error() {
     exit 2
     --- stdout
     {"type":"error","input":"shop","error":"no scheme, expected one such as `http:` at the start"}
-    {"type":"explanation","input":"http://news.example/story/3","safe":"http://news.example/story/3","site":"news.example","site_rules":1,"edits":[{"index":0,"id":"751d7916","edit":"`http://~/story/<digits>?utm_source=<word?>` is written `http://~/story/{path_1}`","fetchable":true,"evidence":{"urls":80,"support_pairs":40,"false_pairs":0,"groups":40,"failed_groups":0,"failure_bound":0.0722,"kinds":["digest"],"observed_until":"2024-05-01","examples":[{"url":"http://news.example/story/1?utm_source=mail","duplicate":"http://news.example/story/1"}]}}],"key":"http://news.example/story/3","canonical":"http://news.example/story/3"}
+    {"type":"explanation","input":"http://news.example/story/3","safe":"http://news.example/story/3","site":"news.example","site_rules":1,"rules":[{"index":0,"id":"751d7916","rule":"`http://~/story/<digits>?utm_source=<word?>` is written `http://~/story/{path_1}`","fetchable":true,"evidence":{"urls":80,"support_pairs":40,"false_pairs":0,"groups":40,"failed_groups":0,"failure_bound":0.0722,"kinds":["digest"],"observed_until":"2024-05-01","examples":[{"url":"http://news.example/story/1?utm_source=mail","duplicate":"http://news.example/story/1"}]}}],"key":"http://news.example/story/3","canonical":"http://news.example/story/3"}
     --- stderr
     error: `shop` is no URL
       cause: no scheme, expected one such as `http:` at the start
@@ -270,8 +270,8 @@ const LABELLED: &str = r#"{"url":"http://a.example/p?id=1","page":"one","title":
 "#;
 
 #[test]
-fn wrong_merges_are_charged_to_the_edits_that_make_them() {
-    let sandbox = Sandbox::with_edits();
+fn wrong_merges_are_charged_to_the_rules_that_make_them() {
+    let sandbox = Sandbox::with_two_rules();
     sandbox.write("labelled.jsonl", LABELLED);
     let text = sandbox.dedust(&["evaluate", "rules.json", "labelled.jsonl", "--errors"]);
     let errors = text.split_once("\nerrors").map(|(_, errors)| errors.to_owned()).unwrap();
@@ -279,19 +279,19 @@ fn wrong_merges_are_charged_to_the_edits_that_make_them() {
     : 1 page lost, 2 merged with another, 3 URLs
     missed: 1 page still with several keys, 1 key too many
 
-    edit 1 of a.example, 1bcc19fb: `sid` does not matter
+    rule 1 of a.example, 1bcc19fb: `sid` does not matter
       1 page lost, 1 merged with another, 2 URLs
 
-      fetched    http://a.example/p?id=1  (no edit)
-      lost       http://a.example/p?id=1&sid=7  (edit 1)
+      fetched    http://a.example/p?id=1  (no rule)
+      lost       http://a.example/p?id=1&sid=7  (rule 1)
       canonical  http://a.example/p?id=1
       evidence   the digests differ; labels `one` and `two`; titles `One` and `Two`
 
-    edit 0 of a.example, e1648699: `ref` does not matter
+    rule 0 of a.example, e1648699: `ref` does not matter
       0 pages lost, 1 merged with another, 1 URL
 
-      fetched    http://a.example/p?id=1  (no edit)
-      merged     http://a.example/p?id=1&ref=y  (edit 0)
+      fetched    http://a.example/p?id=1  (no rule)
+      merged     http://a.example/p?id=1&ref=y  (rule 0)
       canonical  http://a.example/p?id=1
                  http://a.example/p?id=1&ref=y
       evidence   the digests differ; labels `one` and `three`; the titles are the same
@@ -308,10 +308,10 @@ fn wrong_merges_are_charged_to_the_edits_that_make_them() {
     ]);
     let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("{\"type\":\"m")).skip(3).collect();
     assert_snapshot!(lines.join("\n"), @r#"
-    {"type":"edit_errors","site":"a.example","index":1,"id":"1bcc19fb","edit":"`sid` does not matter","pages_lost":1,"pages_merged":1,"urls_merged":2}
-    {"type":"wrong_merge","key":"http://a.example/p?id=1","fetched":{"url":"http://a.example/p?id=1","canonical":"http://a.example/p?id=1","edits":[],"cluster":"one","title":"One","digest":"1"},"merged":{"url":"http://a.example/p?id=1&sid=7","canonical":"http://a.example/p?id=1","edits":[1],"cluster":"two","title":"Two","digest":"2"},"is_lost":true,"evidence":["the digests differ","labels `one` and `two`","titles `One` and `Two`"]}
-    {"type":"edit_errors","site":"a.example","index":0,"id":"e1648699","edit":"`ref` does not matter","pages_lost":0,"pages_merged":1,"urls_merged":1}
-    {"type":"wrong_merge","key":"http://a.example/p?id=1","fetched":{"url":"http://a.example/p?id=1","canonical":"http://a.example/p?id=1","edits":[],"cluster":"one","title":"One","digest":"1"},"merged":{"url":"http://a.example/p?id=1&ref=y","canonical":"http://a.example/p?id=1&ref=y","edits":[0],"cluster":"three","title":"One","digest":"3"},"is_lost":false,"evidence":["the digests differ","labels `one` and `three`","the titles are the same"]}
+    {"type":"rule_errors","site":"a.example","index":1,"id":"1bcc19fb","rule":"`sid` does not matter","pages_lost":1,"pages_merged":1,"urls_merged":2}
+    {"type":"wrong_merge","key":"http://a.example/p?id=1","fetched":{"url":"http://a.example/p?id=1","canonical":"http://a.example/p?id=1","rules":[],"cluster":"one","title":"One","digest":"1"},"merged":{"url":"http://a.example/p?id=1&sid=7","canonical":"http://a.example/p?id=1","rules":[1],"cluster":"two","title":"Two","digest":"2"},"is_lost":true,"evidence":["the digests differ","labels `one` and `two`","titles `One` and `Two`"]}
+    {"type":"rule_errors","site":"a.example","index":0,"id":"e1648699","rule":"`ref` does not matter","pages_lost":0,"pages_merged":1,"urls_merged":1}
+    {"type":"wrong_merge","key":"http://a.example/p?id=1","fetched":{"url":"http://a.example/p?id=1","canonical":"http://a.example/p?id=1","rules":[],"cluster":"one","title":"One","digest":"1"},"merged":{"url":"http://a.example/p?id=1&ref=y","canonical":"http://a.example/p?id=1&ref=y","rules":[0],"cluster":"three","title":"One","digest":"3"},"is_lost":false,"evidence":["the digests differ","labels `one` and `three`","the titles are the same"]}
     {"type":"errors","pages_lost":1,"pages_merged":2,"urls_merged":3,"pages_split":1,"keys_too_many":1}
     "#);
 }
@@ -344,7 +344,7 @@ fn a_page_is_lost_only_if_it_is_known_to_differ_from_what_is_fetched() {
 
 #[test]
 fn rules_without_errors_say_so() {
-    let sandbox = Sandbox::with_edits();
+    let sandbox = Sandbox::with_two_rules();
     sandbox.write("labelled.jsonl", "{\"url\":\"http://a.example/p?sid=1\",\"page\":1}\n");
     let text = sandbox.dedust(&["evaluate", "rules.json", "labelled.jsonl", "--errors"]);
     assert!(text.contains("errors: 0 pages lost, 0 merged with another, 0 URLs\n"), "{text}");

@@ -64,8 +64,8 @@ fn json_tells_the_rule() {
     assert_snapshot!(sandbox.dedust_with(&args, LINES), @r#"
     exit 0
     --- stdout
-    {"type":"url","input":"http://www.shop.example/view?id=7&sid=00000000deadbeef","canonical":"http://www.shop.example/view?id=7&sid=00000000deadbeef","site":"shop.example","edits":[0]}
-    {"type":"url","input":"HTTP://NEWS.example:80/story/3?utm_source=mail#top","canonical":"http://news.example/story/3","site":"news.example","edits":[0]}
+    {"type":"url","input":"http://www.shop.example/view?id=7&sid=00000000deadbeef","canonical":"http://www.shop.example/view?id=7&sid=00000000deadbeef","site":"shop.example","rules":[0]}
+    {"type":"url","input":"HTTP://NEWS.example:80/story/3?utm_source=mail#top","canonical":"http://news.example/story/3","site":"news.example","rules":[0]}
     {"type":"blank"}
     {"type":"url","input":"http://www.shop.example/archive/3","canonical":"http://www.shop.example/archive/3"}
     {"type":"url","input":"no url","canonical":"no url","error":"no scheme, expected one such as `http:` at the start"}
@@ -81,14 +81,14 @@ fn json_tells_the_rule() {
 }
 
 #[test]
-fn json_tells_the_edits() {
-    let sandbox = Sandbox::with_edits();
+fn json_tells_the_rules() {
+    let sandbox = Sandbox::with_two_rules();
     let urls = "http://a.example/p?id=1&sid=2\nhttp://a.example/p?ref=3&sid=4\nhttp://a.example/p?id=1\n";
     assert_snapshot!(sandbox.dedust_with(&["normalize", "rules.json", "--format", "json"], urls), @r#"
     exit 0
     --- stdout
-    {"type":"url","input":"http://a.example/p?id=1&sid=2","canonical":"http://a.example/p?id=1","site":"a.example","edits":[1]}
-    {"type":"url","input":"http://a.example/p?ref=3&sid=4","canonical":"http://a.example/p?ref=3","site":"a.example","edits":[0,1]}
+    {"type":"url","input":"http://a.example/p?id=1&sid=2","canonical":"http://a.example/p?id=1","site":"a.example","rules":[1]}
+    {"type":"url","input":"http://a.example/p?ref=3&sid=4","canonical":"http://a.example/p?ref=3","site":"a.example","rules":[0,1]}
     {"type":"url","input":"http://a.example/p?id=1","canonical":"http://a.example/p?id=1"}
     "#);
 }

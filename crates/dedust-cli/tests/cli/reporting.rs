@@ -27,7 +27,7 @@ fn a_page_is_made_of_rules_and_a_crawl() {
     assert_snapshot!(without_size(&said), @r"
     exit 0
     --- stderr
-    2 sites, 2 edits applied; 120 of 240 URLs need not be fetched
+    2 sites, 2 rules applied; 120 of 240 URLs need not be fetched
     ");
     let html = sandbox.read("report.html");
     assert!(html.starts_with("<!doctype html>") && html.len() < 3_000_000, "{} bytes", html.len());
@@ -61,7 +61,7 @@ fn compiled_rules_need_a_crawl() {
     let said = sandbox.dedust(&["report", "rules.bin", "crawl.jsonl", "-o", "report.html"]);
     assert!(said.contains("120 of 240 URLs need not be fetched"), "{said}");
     let data = data_of(&sandbox.read("report.html"));
-    assert!(data["compiled"].is_string() && data["details"][0]["edits"].as_array().unwrap().is_empty());
+    assert!(data["compiled"].is_string() && data["details"][0]["rules"].as_array().unwrap().is_empty());
 }
 
 #[test]

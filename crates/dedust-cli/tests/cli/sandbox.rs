@@ -21,16 +21,16 @@ impl Sandbox {
         Self { folder: TempDir::new().unwrap() }
     }
 
-    /// A sandbox with `rules.json`, in which `a.example` has two edits: `sid` is dropped, and `ref` is, in keys only.
-    pub(crate) fn with_edits() -> Self {
-        let edit = |name: &str, fetchable: bool| {
+    /// A sandbox with `rules.json`, in which `a.example` has two rules: `sid` is dropped, and `ref` is, in keys only.
+    pub(crate) fn with_two_rules() -> Self {
+        let rule = |name: &str, fetchable: bool| {
             let evidence = json!({"urls": 90, "support_pairs": 40, "false_pairs": 0, "groups": 20,
                                   "failed_groups": 0, "failure_bound": 0.1391, "kinds": ["digest"]});
             json!({"change": [{"drop": format!("q.{name}")}], "fetchable": fetchable, "evidence": evidence})
         };
-        let edits = [edit("ref", false), edit("sid", true)];
+        let rules = [rule("ref", false), rule("sid", true)];
         let sandbox = Self::new();
-        let rules = json!({"version": 1, "method": "by hand", "sites": {"a.example": {"edits": edits}}});
+        let rules = json!({"version": 1, "method": "by hand", "sites": {"a.example": {"rules": rules}}});
         sandbox.write("rules.json", rules.to_string());
         sandbox
     }

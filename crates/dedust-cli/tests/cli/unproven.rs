@@ -1,5 +1,5 @@
 /*!
-`dedust validate --unproven`: edits that the learner could not prove, settled by fetching.
+`dedust validate --unproven`: rules that the learner could not prove, settled by fetching.
 */
 
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 use crate::sandbox::{Sandbox, report};
 use crate::validating::{FAST, records, validate};
 
-/// Rules for a site that leave out `sid`, and unproven edits that would leave out `ref` and `lang`. That `id` matters was
+/// Rules for a site that leave out `sid`, and unproven rules that would leave out `ref` and `lang`. That `id` matters was
 /// seen in training.
 fn rules(missing: u64) -> Value {
     let drop_param = |name: &str| json!([{"drop": format!("q.{name}")}]);
     json!({"version": 1, "method": "canonfd", "sites": {"127.0.0.1": {
         "summary": {"urls": 500, "labelled": 500, "pages": 400, "raw_rules": 4, "qualified_rules": 1,
                     "promise": {"lost": 1, "pages": 400}},
-        "edits": [{"change": drop_param("sid"), "fetchable": true,
+        "rules": [{"change": drop_param("sid"), "fetchable": true,
                    "evidence": {"urls": 90, "support_pairs": 40, "false_pairs": 0, "groups": 20, "failed_groups": 0,
                                 "failure_bound": 0.1391, "kinds": ["digest"]}}],
         "refused": [
@@ -71,13 +71,13 @@ fn site(sandbox: &Sandbox) -> Value {
     rules["sites"]["127.0.0.1"].clone()
 }
 
-/// The lines of `--format json` on unproven edits.
+/// The lines of `--format json` on unproven rules.
 fn unproven(records: &[Value]) -> Vec<&Value> {
     records.iter().filter(|record| record["type"] == "unproven").collect()
 }
 
 #[test]
-fn an_edit_that_holds_is_promoted_and_one_that_does_not_is_refuted() {
+fn an_rule_that_holds_is_promoted_and_one_that_does_not_is_refuted() {
     let (server, sandbox) = setup(8, 30, shop);
     let records = records(&validate(&sandbox, &["--unproven", "--format", "json", "--date", "2024-05-01"]));
     let [promoted, refuted] = unproven(&records)[..] else { panic!("{records:?}") };
@@ -89,13 +89,13 @@ fn an_edit_that_holds_is_promoted_and_one_that_does_not_is_refuted() {
     assert_eq!((&total["rules"], &total["unproven"], &total["promoted"]), (&json!(1), &json!(2), &json!(1)));
 
     let site = site(&sandbox);
-    let edit = &site["edits"][1];
-    assert_eq!((&edit["change"], &edit["fetchable"]), (&json!([{"drop": "q.ref"}]), &json!(true)));
+    let rule = &site["rules"][1];
+    assert_eq!((&rule["change"], &rule["fetchable"]), (&json!([{"drop": "q.ref"}]), &json!(true)));
     let verdict =
         json!({"outcome": "confirmed", "same": 20, "different": 0, "failed": 0, "date": "2024-05-01"});
-    assert_eq!((&edit["evidence"]["verdict"], &edit["evidence"]["trust"]), (&verdict, &json!("fetched")));
+    assert_eq!((&rule["evidence"]["verdict"], &rule["evidence"]["trust"]), (&verdict, &json!("fetched")));
     assert_eq!(
-        (&edit["evidence"]["groups"], &edit["evidence"]["failure_bound"]),
+        (&rule["evidence"]["groups"], &rule["evidence"]["failure_bound"]),
         (&json!(20), &json!(0.1391))
     );
     // 30 groups of three forms each lose 60 forms, of which at most 13.91 % are wrong.
@@ -115,8 +115,8 @@ fn an_edit_that_holds_is_promoted_and_one_that_does_not_is_refuted() {
     assert_snapshot!(lines.join("\n"), @r"
     exit 0
     --- stdout
-      site       127.0.0.1, 2 edits
-      edit       1 of 2, e1648699: `ref` does not matter
+      site       127.0.0.1, 2 rules
+      rule       1 of 2, e1648699: `ref` does not matter
                  60 URLs changed in a list of URLs; 0 of 20 groups that were fetched failed: at most 13.9 % wrong with 95 % confidence
                  confirmed by fetching on 2024-05-01: 20 pairs showed the same page, 0 different ones
       refused    `lang` does not matter
@@ -144,7 +144,7 @@ fn later_runs_add_pairs_of_other_groups() {
         first.contains("`ref` does not matter\n  not applied: 8 more pairs of the same page are missing"),
         "{first}"
     );
-    assert!(first.contains("\n2 unproven edits: 0 promoted, 1 refuted, 1 still unproven\n"), "{first}");
+    assert!(first.contains("\n2 unproven rules: 0 promoted, 1 refuted, 1 still unproven\n"), "{first}");
     let fetched = site(&sandbox)["refused"][0]["fetched"].clone();
     assert_eq!((&fetched["missing"], &fetched["verdict"]["same"]), (&json!(8), &json!(20)));
     let explained = sandbox.dedust(&["explain", "rules.json", &server.url("/p?id=7&ref=x")]);
@@ -165,7 +165,7 @@ fn later_runs_add_pairs_of_other_groups() {
         "{fourth}"
     );
     let site = site(&sandbox);
-    assert_eq!(site["edits"][1]["evidence"]["support_pairs"], 28);
+    assert_eq!(site["rules"][1]["evidence"]["support_pairs"], 28);
     assert_eq!(site["refused"].as_array().map(Vec::len), Some(2));
 }
 
@@ -180,11 +180,11 @@ fn pages_that_are_all_the_same_prove_nothing() {
         assert_eq!(record["obstacle"], "the pairs that were compared show too few different pages");
         assert_eq!((&record["outcome"], &record["same"]), (&json!("unknown"), &json!(20)));
     }
-    assert_eq!(site(&sandbox)["edits"].as_array().map(Vec::len), Some(1));
+    assert_eq!(site(&sandbox)["rules"].as_array().map(Vec::len), Some(1));
 }
 
 #[test]
-fn an_edit_that_cannot_be_used_is_not_fetched() {
+fn an_rule_that_cannot_be_used_is_not_fetched() {
     let (server, sandbox) = setup(8, 30, shop);
     let mut rules = rules(8);
     let refused = &mut rules["sites"]["127.0.0.1"]["refused"];
@@ -193,7 +193,7 @@ fn an_edit_that_cannot_be_used_is_not_fetched() {
     let records = records(&validate(&sandbox, &["--unproven", "--format", "json"]));
     let [promoted, unusable] = unproven(&records)[..] else { panic!("{records:?}") };
     assert_eq!(promoted["outcome"], "confirmed");
-    assert_snapshot!(unusable["obstacle"].as_str().unwrap(), @"the rules of the site would be refused with it: edit 2 is invalid: `a?b` cannot stand in `path_0` of a safely normalized URL");
+    assert_snapshot!(unusable["obstacle"].as_str().unwrap(), @"the rules of the site would be refused with it: rule 2 is invalid: `a?b` cannot stand in `path_0` of a safely normalized URL");
     assert!(server.requests().iter().all(|target| !target.contains("lang")));
 }
 
@@ -203,7 +203,7 @@ fn an_interrupted_run_settles_the_same() {
     let server_pid = pid.clone();
     let server = Server::start(move |target| {
         let pid = server_pid.load(Ordering::SeqCst);
-        // After the applied edit and most pairs of the first unproven one.
+        // After the applied rule and most pairs of the first unproven one.
         if pid != 0 && target.contains("ref=") && seen.fetch_add(1, Ordering::SeqCst) == 15 {
             let killed = std::process::Command::new("kill").arg("-KILL").arg(pid.to_string()).status();
             assert!(killed.unwrap().success());

@@ -89,7 +89,7 @@ pub(crate) fn records(run: &Output) -> Vec<serde_json::Value> {
 
 /// Outcome, same, different and failed of each rule.
 fn outcomes(records: &[serde_json::Value]) -> Vec<(&str, u64, u64, u64)> {
-    let rules = records.iter().filter(|record| record["type"] == "edit");
+    let rules = records.iter().filter(|record| record["type"] == "rule");
     let number = |record: &serde_json::Value, name: &str| record[name].as_u64().unwrap();
     rules
         .map(|record| {
@@ -171,9 +171,9 @@ fn rules_that_do_not_hold_are_refuted_and_no_longer_applied() {
         run.lines().filter(|line| line.starts_with("127.0.0.1 ") || line.starts_with("rule ")).collect();
     assert_snapshot!(table[..4].join("\n"), @r"
     rule                outcome  same  different  failed
-    127.0.0.1 edit 0  confirmed    19          0       0
-    127.0.0.1 edit 1    refuted     0          1       0
-    127.0.0.1 edit 2    refuted     0          1       0
+    127.0.0.1 rule 0  confirmed    19          0       0
+    127.0.0.1 rule 1    refuted     0          1       0
+    127.0.0.1 rule 2    refuted     0          1       0
     ");
     assert!(run.contains("brings together different pages:\n    http://HOST/view?id="), "{run}");
     assert!(run.contains("\n3 rules: 1 confirmed, 2 refuted, 0 unknown; "), "{run}");
@@ -185,7 +185,7 @@ fn rules_that_do_not_hold_are_refuted_and_no_longer_applied() {
         assert_eq!(String::from_utf8(key.stdout).unwrap(), url);
     }
     let explained = sandbox.dedust(&["explain", "checked.json", &server.url("/old?id=7")]);
-    assert!(explained.contains("3 edits, 2 of them refuted"), "{explained}");
+    assert!(explained.contains("3 rules, 2 of them refuted"), "{explained}");
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn an_interrupted_run_goes_on_where_it_stopped() {
 }
 
 #[test]
-fn edits_that_are_off_are_not_tried_and_pinned_ones_stay_applied() {
+fn rules_that_are_off_are_not_tried_and_pinned_ones_stay_applied() {
     let (server, sandbox) = setup(|target| match target {
         _ if target.starts_with("/new") => Reply::status(410),
         _ if target.starts_with("/old") => Reply::html(document(1, 1)),
@@ -298,11 +298,11 @@ fn edits_that_are_off_are_not_tried_and_pinned_ones_stay_applied() {
     });
     let listed = sandbox.run(&["rules", "list", "rules.json", "--sort", "site", "--format", "json"]);
     let ids: Vec<String> =
-        records(&listed).iter().filter_map(|edit| Some(edit["id"].as_str()?.into())).collect();
+        records(&listed).iter().filter_map(|rule| Some(rule["id"].as_str()?.into())).collect();
     assert_eq!(sandbox.run(&["rules", "off", "rules.json", "127.0.0.1", &ids[1]]).status.code(), Some(0));
     assert_eq!(sandbox.run(&["rules", "pin", "rules.json", "127.0.0.1", &ids[2]]).status.code(), Some(0));
     let run = report(&validate(&sandbox, &[]));
-    assert!(!run.contains("127.0.0.1 edit 1 "), "{run}");
+    assert!(!run.contains("127.0.0.1 rule 1 "), "{run}");
     let warning = format!("warning: 127.0.0.1: {} was refuted, but is pinned and stays applied: ", ids[2]);
     assert!(run.contains(&warning), "{run}");
     let urls = server.url("/old?id=7\n") + &server.url("/view?id=1&sid=2\n");

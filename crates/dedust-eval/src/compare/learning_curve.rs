@@ -45,8 +45,8 @@ pub struct CurvePoint {
     pub share: f64,
     /// URLs that were learned from, after safe normalization.
     pub urls: u64,
-    /// Edits that were learned.
-    pub edits: u64,
+    /// Rules that were learned.
+    pub rules: u64,
     /// What these make of all URLs of the site whose pages are known, by key.
     pub whole: Tally,
     /// What they are expected to lose at most, if the learner says so.
@@ -144,9 +144,9 @@ fn point(
     settings: &LearnSettings,
 ) -> Result<CurvePoint, RefusedRules> {
     let learned = measure::learn(site, learner, settings)?;
-    let (edits, promise) = (learned.counts.deployed, learned.promise);
+    let (rules, promise) = (learned.counts.deployed, learned.promise);
     let normalizer = measure::normalizer(site, learner, learned.rules)?;
     let [_, whole] = measure::score(site, learner, &normalizer);
     let urls = site.corpus().map_or(0, |corpus| corpus.len() as u64);
-    Ok(CurvePoint { share, urls, edits, whole: whole.key, promise })
+    Ok(CurvePoint { share, urls, rules, whole: whole.key, promise })
 }

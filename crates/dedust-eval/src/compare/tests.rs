@@ -238,7 +238,7 @@ fn a_learning_curve_grows_with_what_was_learned_from() {
     // All shares are scored on the whole: from a few URLs nothing can be proven, from all of them that `sid` does not matter.
     assert!(curve.points.iter().all(|point| (point.whole.urls, point.whole.pages) == (180, 60)));
     let [first, .., last] = &*curve.points else { panic!("{curve:?}") };
-    assert_eq!((first.edits, first.whole.canonical), (0, 180));
+    assert_eq!((first.rules, first.whole.canonical), (0, 180));
     assert_eq!((last.urls, last.whole.canonical, last.whole.covered), (180, 60, 60));
     assert!(last.promise.is_some_and(|promise| promise.pages == 60));
 }

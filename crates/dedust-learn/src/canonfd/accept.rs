@@ -1,7 +1,7 @@
 /*!
-When an edit is believed.
+When a rule is believed.
 
-The family of an edit says what to expect of it beforehand; after the votes, the chance that it fails in more than a
+The family of a rule says what to expect of it beforehand; after the votes, the chance that it fails in more than a
 small share of cases must be at most 5 %, and the groups that agree must show several pages: one page that many URLs
 show proves little. The failure rate that is stated comes from the groups that are held out, and from nothing else.
 */
@@ -14,7 +14,7 @@ use super::vote::{Ballot, Tally, Votes};
 use crate::proof::{Mode, Proof};
 use crate::thresholds::proof as limits;
 
-/// Why an edit is not made.
+/// Why a rule is not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -56,7 +56,7 @@ pub(super) struct Noise {
     pub(super) votes: u64,
 }
 
-/// What an edit may do beside what it is to do.
+/// What a rule may do beside what it is to do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Harm {
     /// It only says the same in another way.
@@ -68,11 +68,11 @@ pub(super) enum Harm {
     AsOthers(Prior),
 }
 
-/// What edits of a site are measured by.
+/// What rules of a site are measured by.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Standard {
     pub(super) proof: Proof,
-    /// In [`Mode::Paper`], the share of votes that may be against an edit.
+    /// In [`Mode::Paper`], the share of votes that may be against a rule.
     pub(super) max_false_rate: f64,
     /// URLs and pages of the site.
     pub(super) urls: usize,
@@ -80,7 +80,7 @@ pub(super) struct Standard {
     pub(super) noise: Noise,
 }
 
-/// An edit and its votes, as a [`Standard`] sees them.
+/// A rule and its votes, as a [`Standard`] sees them.
 pub(super) struct Case<'a> {
     standard: &'a Standard,
     candidate: &'a Candidate,
@@ -88,14 +88,14 @@ pub(super) struct Case<'a> {
     /// The votes that decide. What was chosen for what it was seen to do is proven by what it was not seen to do.
     cast: &'a Ballot,
     tally: Tally,
-    /// What is known of the edit before the site has said anything.
+    /// What is known of the rule before the site has said anything.
     prior: Prior,
     /// The share of votes that may be against it.
     limit: f64,
 }
 
 impl Standard {
-    /// An edit that is to be judged.
+    /// A rule that is to be judged.
     pub(super) fn case<'a>(&'a self, candidate: &'a Candidate, votes: &'a Votes, harm: Harm) -> Case<'a> {
         let is_strict = self.proof.mode == Mode::Strict;
         let is_chosen = candidate.is_chosen();
@@ -114,8 +114,8 @@ impl Standard {
         Case { standard: self, candidate, votes, cast, tally: cast.tally(&self.noise), prior, limit }
     }
 
-    /// The share of votes that may be against an edit. What forgets values may not lose more than its part of the pages: an
-    /// edit that joins many URLs needs more proof than one that joins few.
+    /// The share of votes that may be against a rule. What forgets values may not lose more than its part of the pages: an
+    /// rule that joins many URLs needs more proof than one that joins few.
     fn limit(&self, candidate: &Candidate, votes: &Votes, cast: &Ballot, is_harmless: bool) -> f64 {
         let Tally { all, against } = cast.tally(&self.noise);
         let merged = votes.merged as f64;
@@ -143,7 +143,7 @@ impl Standard {
 }
 
 impl Case<'_> {
-    /// Whether the edit, which joins something, is believed.
+    /// Whether the rule, which joins something, is believed.
     pub(super) fn judge(&self) -> Result<(), Refusal> {
         let Standard { proof: Proof { mode, .. }, max_false_rate, noise, .. } = self.standard;
         let Tally { all, against } = self.tally;
@@ -167,7 +167,7 @@ impl Case<'_> {
         }
     }
 
-    /// Whether an edit that was chosen has votes of its own, however much is put up with for wrong labels, and does not fail
+    /// Whether a rule that was chosen has votes of its own, however much is put up with for wrong labels, and does not fail
     /// in the groups by which it was chosen.
     fn holds_where_chosen(&self) -> bool {
         let overall = self.votes.cast.tally(&self.standard.noise);
@@ -175,21 +175,21 @@ impl Case<'_> {
         !self.candidate.is_chosen() || (is_seen && overall.against as f64 <= self.limit * overall.all as f64)
     }
 
-    /// How well an edit that is believed is known to be right.
+    /// How well a rule that is believed is known to be right.
     pub(super) fn trust(&self) -> Trust {
         let Tally { all, against } = self.tally;
         let is_proven = Family::Other.prior().doubt(against, all, self.limit) <= limits::MAX_DOUBT;
         if is_proven { Trust::Proven } else { Trust::Likely }
     }
 
-    /// Mean and variance of the pages that the edit is expected to lose.
+    /// Mean and variance of the pages that the rule is expected to lose.
     pub(super) fn loss(&self) -> (f64, f64) {
         let (mean, variance) = self.prior.failure_rate(self.tally.against, self.tally.all);
         let merged = self.votes.merged as f64;
         (merged * mean, merged * merged * variance)
     }
 
-    /// Votes that are missing before an edit with too few would be believed.
+    /// Votes that are missing before a rule with too few would be believed.
     pub(super) fn missing(&self) -> Option<u64> {
         let Tally { all, against } = self.tally;
         let least =

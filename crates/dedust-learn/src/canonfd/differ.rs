@@ -1,7 +1,7 @@
 /*!
-How two URLs of one page differ, as edits that would make them the same.
+How two URLs of one page differ, as rules that would make them the same.
 
-Nothing here is believed: a difference between two URLs suggests edits, the more clusters suggest an edit the sooner it
+Nothing here is believed: a difference between two URLs suggests rules, the more clusters suggest a rule the sooner it
 is tried, and votes decide.
 */
 
@@ -11,14 +11,14 @@ mod read;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use dedust::rules::{Change, Count, Mapped, Source, Spot, Test, TokenKey, Value, ValueClass};
+use dedust::rules::{Change, Count, Mapped, Source, Spot, Test, UrlPart, Value, ValueClass};
 
 use self::read::number;
 use super::draft::{Draft, nothing_for};
 use super::table::Table;
 use crate::thresholds::suggest;
 
-/// A URL as the edits so far left it.
+/// A URL as the rules so far left it.
 #[derive(Debug)]
 pub(super) struct View<'t> {
     scheme: Option<u32>,
@@ -45,16 +45,16 @@ impl<'t> View<'t> {
         };
         for &pair in table.row(row) {
             match table.key_of(pair) {
-                TokenKey::Scheme => view.scheme = Some(pair),
-                TokenKey::Subdomain(_) => view.labels.push(pair),
-                TokenKey::Port => view.port = Some(pair),
-                TokenKey::PathSegment(_) => {
+                UrlPart::Scheme => view.scheme = Some(pair),
+                UrlPart::Subdomain(_) => view.labels.push(pair),
+                UrlPart::Port => view.port = Some(pair),
+                UrlPart::PathSegment(_) => {
                     view.segments.push((pair, table.value_of(pair).as_text().unwrap_or_default()));
                 }
-                TokenKey::TrailingSlash => view.has_slash = true,
-                TokenKey::PathParam(_) => view.path_params.push(pair),
-                TokenKey::QueryParam(_) => view.params.push(pair),
-                TokenKey::QuerySeparator | TokenKey::Hashbang => view.others.push(pair),
+                UrlPart::TrailingSlash => view.has_slash = true,
+                UrlPart::PathParam(_) => view.path_params.push(pair),
+                UrlPart::QueryParam(_) => view.params.push(pair),
+                UrlPart::QuerySeparator | UrlPart::Hashbang => view.others.push(pair),
             }
         }
         view.params.sort_unstable_by_key(|&pair| table.key_number(pair));
@@ -73,13 +73,13 @@ impl<'t> View<'t> {
 }
 
 /// A table of values that stand for values of another key, still to be filled.
-pub(super) type Translation = (TokenKey, TokenKey);
+pub(super) type Translation = (UrlPart, UrlPart);
 
 /// What the differences of two URLs suggest.
 #[derive(Debug, Default)]
 pub(super) struct Suggestions {
     pub(super) drafts: Vec<Draft>,
-    /// Edits that need a way of counting, with what is to be counted as what.
+    /// Rules that need a way of counting, with what is to be counted as what.
     pub(super) counted: Vec<(Draft, i64, i64)>,
     /// Values that may stand for those of another key.
     pub(super) translated: Vec<(Translation, Box<str>, Box<str>)>,
@@ -162,7 +162,7 @@ impl<'t> Differ<'t, '_> {
             }
         }
         if a.port != b.port {
-            changes.push(Change::Drop(TokenKey::Port.into()));
+            changes.push(Change::Drop(UrlPart::Port.into()));
         }
         changes
     }
@@ -194,7 +194,7 @@ impl<'t> Differ<'t, '_> {
     ) {
         let mut fixed = around.to_vec();
         if a.has_slash != b.has_slash {
-            fixed.push(Change::Drop(TokenKey::TrailingSlash.into()));
+            fixed.push(Change::Drop(UrlPart::TrailingSlash.into()));
         }
         for &pair in a.path_params.iter().filter(|pair| !b.path_params.contains(pair)) {
             fixed.push(self.drop_key(pair));
@@ -350,11 +350,11 @@ impl<'t> Differ<'t, '_> {
         }
     }
 
-    /// Whether a pair may be what an edit depends on.
+    /// Whether a pair may be what a rule depends on.
     pub(super) fn is_context(&self, pair: u32) -> bool {
         let can_be = matches!(
             self.table.key_of(pair),
-            TokenKey::QueryParam(_) | TokenKey::PathSegment(_) | TokenKey::Subdomain(_)
+            UrlPart::QueryParam(_) | UrlPart::PathSegment(_) | UrlPart::Subdomain(_)
         );
         can_be && self.table.count(pair) >= suggest::MIN_CONTEXT_ROWS
     }
@@ -379,9 +379,9 @@ impl<'t> Differ<'t, '_> {
         let mut when: BTreeMap<Spot, Test> =
             constant.map(|(index, segment)| is_at(index, segment.1)).collect();
         let depth = view.segments.len();
-        when.insert(Spot::Key(TokenKey::PathSegment(depth as u16)), Test::Absent);
+        when.insert(Spot::Key(UrlPart::PathSegment(depth as u16)), Test::Absent);
         if depth > 0 && !self.is_constant(view.segments[depth - 1].0) {
-            when.extend([any(Spot::Key(TokenKey::PathSegment(depth as u16 - 1)))]);
+            when.extend([any(Spot::Key(UrlPart::PathSegment(depth as u16 - 1)))]);
         }
         when
     }
@@ -391,7 +391,7 @@ impl<'t> Differ<'t, '_> {
         let segments = view.segments.iter().enumerate();
         let mut when: BTreeMap<Spot, Test> =
             segments.map(|(index, segment)| is_at(index, segment.1)).collect();
-        when.insert(Spot::Key(TokenKey::PathSegment(view.segments.len() as u16)), Test::Absent);
+        when.insert(Spot::Key(UrlPart::PathSegment(view.segments.len() as u16)), Test::Absent);
         when
     }
 }
@@ -422,7 +422,7 @@ fn any(spot: Spot) -> (Spot, Test) {
 }
 
 fn is_at(index: usize, text: &str) -> (Spot, Test) {
-    (Spot::Key(TokenKey::PathSegment(index as u16)), Test::Is(Value::from(text)))
+    (Spot::Key(UrlPart::PathSegment(index as u16)), Test::Is(Value::from(text)))
 }
 
 fn is_last(index: usize, text: &str) -> (Spot, Test) {

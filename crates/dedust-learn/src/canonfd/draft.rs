@@ -1,13 +1,13 @@
 /*!
-An edit before anything is known of it, and what can be told of it without asking the site.
+A rule before anything is known of it, and what can be told of it without asking the site.
 */
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use dedust::rules::{Change, Closed, Edit, Mapped, PathPart, Source, Spelling, Spot, Test, TokenKey, Value};
+use dedust::rules::{Change, Closed, Mapped, PathPart, Rule, Source, Spelling, Spot, Test, UrlPart, Value};
 
-/// An edit before anything is known of it.
+/// A rule before anything is known of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Draft {
     pub(super) when: BTreeMap<Spot, Test>,
@@ -29,7 +29,7 @@ impl PartialOrd for Draft {
 }
 
 impl Draft {
-    /// What decides between two edits that as much speaks for. Those that count segments from the right come first, since they hold at any
+    /// What decides between two rules that as much speaks for. Those that count segments from the right come first, since they hold at any
     /// depth of a site; those that ask for nothing come last, since most of them are offered on every site.
     fn rank(&self) -> impl Ord {
         let Self { when, is_closed, change } = self;
@@ -42,11 +42,11 @@ impl Draft {
         Self { change, ..Self::default() }
     }
 
-    /// The edit as it is made, without what is known of it.
-    pub(super) fn to_edit(&self) -> Edit {
+    /// The rule as it is made, without what is known of it.
+    pub(super) fn to_rule(&self) -> Rule {
         let Self { when, is_closed, change } = self.clone();
         let closed = if is_closed { Closed::Yes } else { Closed::No };
-        Edit { when, closed, change, ..Edit::default() }
+        Rule { when, closed, change, ..Rule::default() }
     }
 
     /// How many things it asks for and changes.
@@ -81,7 +81,7 @@ impl Draft {
 
     /// The same where no value is written over another: a parameter that it sets must be absent.
     pub(super) fn without_loss(mut self) -> Self {
-        let set: Vec<TokenKey> = self
+        let set: Vec<UrlPart> = self
             .change
             .iter()
             .filter_map(|change| match change {
@@ -99,7 +99,7 @@ impl Draft {
     /// The same, but not where the key has this value.
     pub(super) fn except(mut self, spot: Spot, value: Value) -> Option<Self> {
         let Spot::Key(key) = &spot else { return None };
-        // A value that is an exception to its own edit is not part of it.
+        // A value that is an exception to its own rule is not part of it.
         for change in &mut self.change {
             if let Change::Map { of, values } = change
                 && of == key
@@ -115,7 +115,7 @@ impl Draft {
     }
 
     /// Keys of which it takes a value for none, with the value; without one where it takes any.
-    pub(super) fn taken_for_none(&self) -> Vec<(&TokenKey, Option<&Value>)> {
+    pub(super) fn taken_for_none(&self) -> Vec<(&UrlPart, Option<&Value>)> {
         let mut taken = Vec::new();
         for change in &self.change {
             match change {
@@ -138,7 +138,7 @@ impl Draft {
         self.when.values().all(|test| matches!(test, Test::Not(_)))
     }
 
-    /// Whether an edit only says the same in another way: what it takes away is a fixed text, or is written elsewhere.
+    /// Whether a rule only says the same in another way: what it takes away is a fixed text, or is written elsewhere.
     pub(super) fn is_harmless(&self) -> bool {
         self.change.iter().all(|change| match change {
             Change::Map { values, .. } => values.iter().all(|mapped| mapped.becomes.is_none()),
@@ -155,7 +155,7 @@ impl Draft {
         })
     }
 
-    /// Whether it takes away what other edits could have moved elsewhere: it is tried when nothing else is left.
+    /// Whether it takes away what other rules could have moved elsewhere: it is tried when nothing else is left.
     pub(super) fn is_late(&self) -> bool {
         self.forgets_path()
     }
@@ -175,7 +175,7 @@ impl Draft {
     /// Whether it writes values elsewhere, or in another way, and forgets none: pages that it brings together have the same
     /// names.
     pub(super) fn is_move(&self) -> bool {
-        let is_fixed = |key: &TokenKey| matches!(self.when.get(&Spot::Key(key.clone())), Some(Test::Is(_)));
+        let is_fixed = |key: &UrlPart| matches!(self.when.get(&Spot::Key(key.clone())), Some(Test::Is(_)));
         let moves = |change: &Change| matches!(change, Change::Set { .. } | Change::Path(_));
         self.change.iter().any(moves)
             && self.change.iter().all(|change| match change {
@@ -194,12 +194,12 @@ impl Draft {
             })
     }
 
-    /// Whether an edit forgets what pages are named by.
+    /// Whether a rule forgets what pages are named by.
     pub(super) fn forgets_path(&self) -> bool {
         self.change.iter().any(|change| {
             matches!(
                 change,
-                Change::ForgetPath | Change::Forget(Spot::FromRight(_) | Spot::Key(TokenKey::PathSegment(_)))
+                Change::ForgetPath | Change::Forget(Spot::FromRight(_) | Spot::Key(UrlPart::PathSegment(_)))
             )
         })
     }
@@ -207,7 +207,7 @@ impl Draft {
     /// Whether every segment of a path of fixed length is fixed or read.
     fn keeps_segments(&self) -> bool {
         let depth = self.when.iter().find_map(|(spot, test)| match (spot, test) {
-            (Spot::Key(TokenKey::PathSegment(depth)), Test::Absent) => Some(*depth),
+            (Spot::Key(UrlPart::PathSegment(depth)), Test::Absent) => Some(*depth),
             _ => None,
         });
         let reads_segments = self.change.iter().any(|change| match change {
@@ -217,7 +217,7 @@ impl Draft {
             _ => false,
         });
         let is_kept = |index: u16| {
-            let key = TokenKey::PathSegment(index);
+            let key = UrlPart::PathSegment(index);
             matches!(self.when.get(&Spot::Key(key.clone())), Some(Test::Is(_)))
                 || self.change.iter().any(|change| change.reads(&key))
         };
@@ -228,7 +228,7 @@ impl Draft {
 }
 
 /// A value of a key counts as none.
-pub(super) fn nothing_for(of: TokenKey, is: Value) -> Change {
+pub(super) fn nothing_for(of: UrlPart, is: Value) -> Change {
     Change::Map { of, values: vec![Mapped { is, becomes: None }] }
 }
 

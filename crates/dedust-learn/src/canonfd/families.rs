@@ -1,17 +1,17 @@
 /*!
-What is known of edits before a site has said anything: families of parameter names, and how often they are wrong.
+What is known of rules before a site has said anything: families of parameter names, and how often they are wrong.
 
-The names are those of [`crate::known_names`]. A family never applies an edit by itself: it lowers the number of groups that a
-site must show before the edit is believed.
+The names are those of [`crate::known_names`]. A family never applies a rule by itself: it lowers the number of groups that a
+site must show before the rule is believed.
 */
 
-use dedust::rules::TokenKey;
+use dedust::rules::UrlPart;
 use statrs::distribution::{Beta, ContinuousCDF};
 
 use crate::known_names::is_listed;
 use crate::thresholds::families;
 
-/// A kind of edit, by what it is done to.
+/// A kind of rule, by what it is done to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Family {
     /// Campaign and click identifiers.
@@ -40,11 +40,11 @@ pub(super) enum Family {
 
 impl Family {
     /// The family of forgetting a key altogether.
-    pub(super) fn of_drop(key: &TokenKey) -> Self {
+    pub(super) fn of_drop(key: &UrlPart) -> Self {
         match key {
-            TokenKey::Scheme | TokenKey::Subdomain(_) | TokenKey::Port => Self::Host,
-            TokenKey::TrailingSlash => Self::Spelling,
-            TokenKey::QueryParam(name) | TokenKey::PathParam(name) => {
+            UrlPart::Scheme | UrlPart::Subdomain(_) | UrlPart::Port => Self::Host,
+            UrlPart::TrailingSlash => Self::Spelling,
+            UrlPart::QueryParam(name) | UrlPart::PathParam(name) => {
                 let named = |family| is_listed(family, name.name.as_bytes());
                 [
                     ("tracking", Self::Tracking),
@@ -64,10 +64,10 @@ impl Family {
     }
 
     /// The family of taking a value for the absence of its key.
-    pub(super) fn of_default(key: &TokenKey, value: Option<&str>) -> Self {
+    pub(super) fn of_default(key: &UrlPart, value: Option<&str>) -> Self {
         match (Self::of_drop(key), key, value) {
             (Self::Other | Self::Relevant, _, None | Some("")) => Self::Spelling,
-            (_, TokenKey::QueryParam(name), Some("0" | "1")) if is_listed("paging", name.name.as_bytes()) => {
+            (_, UrlPart::QueryParam(name), Some("0" | "1")) if is_listed("paging", name.name.as_bytes()) => {
                 Self::FirstPage
             }
             (Self::Relevant, _, _) => Self::Other,
@@ -75,12 +75,12 @@ impl Family {
         }
     }
 
-    /// Whether edits of the family are right on most sites.
+    /// Whether rules of the family are right on most sites.
     pub(super) fn is_known(self) -> bool {
         !matches!(self, Self::Other | Self::Relevant)
     }
 
-    /// The family of an edit that holds only where it was found to: no more than its name says.
+    /// The family of a rule that holds only where it was found to: no more than its name says.
     pub(super) fn chosen(self) -> Self {
         match self {
             Self::Tracking | Self::Session | Self::Return | Self::Login => self,
@@ -89,7 +89,7 @@ impl Family {
         }
     }
 
-    /// Pages that must agree before such an edit is believed.
+    /// Pages that must agree before such a rule is believed.
     pub(super) fn min_pages(self) -> u64 {
         match self {
             Self::Other | Self::Relevant => families::MIN_PAGES,
@@ -105,7 +105,7 @@ impl Family {
         }
     }
 
-    /// What is known of such edits.
+    /// What is known of such rules.
     pub(super) fn prior(self) -> Prior {
         let (failing, holding) = match self {
             Self::Tracking | Self::Session => families::TRACKING,
@@ -119,7 +119,7 @@ impl Family {
     }
 }
 
-/// What is known of an edit before its votes: a Beta distribution of the share of groups in which it merges different pages.
+/// What is known of a rule before its votes: a Beta distribution of the share of groups in which it merges different pages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Prior {
     failing: f64,
@@ -127,7 +127,7 @@ pub(super) struct Prior {
 }
 
 impl Prior {
-    /// That of one of several edits of which these failed in so many of their groups. If all fail alike, so does this one;
+    /// That of one of several rules of which these failed in so many of their groups. If all fail alike, so does this one;
     /// if some always fail and some never, little is known of it.
     pub(super) fn like(others: &[(u64, u64)], share: f64) -> Self {
         let other = Family::Other.prior();
@@ -137,32 +137,32 @@ impl Prior {
         Self { failing, holding: weight - failing }
     }
 
-    /// Mean and variance of the share of groups in which the edit fails, after `failed` of `groups`.
+    /// Mean and variance of the share of groups in which the rule fails, after `failed` of `groups`.
     pub(super) fn failure_rate(self, failed: u64, groups: u64) -> (f64, f64) {
         let (a, b) = (self.failing + failed as f64, self.holding + (groups - failed) as f64);
         (a / (a + b), a * b / ((a + b) * (a + b) * (a + b + 1.0)))
     }
 
-    /// The chance that the edit fails in more than a share `limit` of groups, after `failed` of `groups`.
+    /// The chance that the rule fails in more than a share `limit` of groups, after `failed` of `groups`.
     pub(super) fn doubt(self, failed: u64, groups: u64, limit: f64) -> f64 {
         let posterior = Beta::new(self.failing + failed as f64, self.holding + (groups - failed) as f64);
         posterior.map_or(1.0, |beta| 1.0 - beta.cdf(limit))
     }
 }
 
-/// How much groups of one edit have in common that those of several do not, by the moments of a beta-binomial distribution:
-/// 0 where all edits fail alike, 1 where each fails always or never.
-fn correlation(edits: &[(u64, u64)]) -> f64 {
-    let all: f64 = edits.iter().map(|&(_, groups)| groups as f64).sum();
-    let mean = edits.iter().map(|&(failed, _)| failed as f64).sum::<f64>() / all.max(1.0);
+/// How much groups of one rule have in common that those of several do not, by the moments of a beta-binomial distribution:
+/// 0 where all rules fail alike, 1 where each fails always or never.
+fn correlation(rules: &[(u64, u64)]) -> f64 {
+    let all: f64 = rules.iter().map(|&(_, groups)| groups as f64).sum();
+    let mean = rules.iter().map(|&(failed, _)| failed as f64).sum::<f64>() / all.max(1.0);
     let variance = mean * (1.0 - mean);
-    let edits = edits
+    let rules = rules
         .iter()
         .filter(|(_, groups)| *groups > 0)
         .map(|&(failed, groups)| (failed as f64, groups as f64));
-    let free = edits.clone().count() as f64 - 1.0;
-    let spread: f64 = edits.clone().map(|(failed, groups)| groups * (failed / groups - mean).powi(2)).sum();
-    let squares: f64 = edits.map(|(_, groups)| groups * groups).sum();
+    let free = rules.clone().count() as f64 - 1.0;
+    let spread: f64 = rules.clone().map(|(failed, groups)| groups * (failed / groups - mean).powi(2)).sum();
+    let squares: f64 = rules.map(|(_, groups)| groups * groups).sum();
     let most = all - squares / all.max(1.0) - free;
     if variance > 0.0 && free > 0.0 && most > 0.0 {
         ((spread / variance - free) / most).clamp(0.0, 1.0)
@@ -192,13 +192,13 @@ mod tests {
 
     #[test]
     fn names_belong_to_families() {
-        assert_eq!(Family::of_drop(&TokenKey::query("utm_source")), Family::Tracking);
-        assert_eq!(Family::of_drop(&TokenKey::query("PHPSESSID")), Family::Session);
-        assert_eq!(Family::of_drop(&TokenKey::query("id")), Family::Relevant);
-        assert_eq!(Family::of_drop(&TokenKey::query("flavour")), Family::Other);
-        assert_eq!(Family::of_default(&TokenKey::query("page"), Some("1")), Family::FirstPage);
-        assert_eq!(Family::of_default(&TokenKey::query("page"), Some("2")), Family::Other);
-        assert_eq!(Family::of_default(&TokenKey::query("x"), Some("")), Family::Spelling);
+        assert_eq!(Family::of_drop(&UrlPart::query("utm_source")), Family::Tracking);
+        assert_eq!(Family::of_drop(&UrlPart::query("PHPSESSID")), Family::Session);
+        assert_eq!(Family::of_drop(&UrlPart::query("id")), Family::Relevant);
+        assert_eq!(Family::of_drop(&UrlPart::query("flavour")), Family::Other);
+        assert_eq!(Family::of_default(&UrlPart::query("page"), Some("1")), Family::FirstPage);
+        assert_eq!(Family::of_default(&UrlPart::query("page"), Some("2")), Family::Other);
+        assert_eq!(Family::of_default(&UrlPart::query("x"), Some("")), Family::Spelling);
         assert!(speaks_of_login("Special:UserLogin") && !speaks_of_login("Special:Log"));
     }
 

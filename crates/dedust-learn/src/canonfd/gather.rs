@@ -1,7 +1,7 @@
 /*!
-What the clusters of a site suggest, put together: suggestions in, the edits that most clusters suggest out.
+What the clusters of a site suggest, put together: suggestions in, the rules that most clusters suggest out.
 
-Most of what a cluster suggests no other does. So edits are counted by their hashes, and one is kept only once enough clusters
+Most of what a cluster suggests no other does. So rules are counted by their hashes, and one is kept only once enough clusters
 have suggested it; those that are kept have no more parts in all than the URLs of the site have.
 */
 
@@ -22,16 +22,16 @@ type Entries = HashMap<(Box<str>, Box<str>), usize>;
 
 /// What clusters suggest.
 pub(super) struct Gathered {
-    /// Seeded: who writes a site must not choose which edits have one hash.
+    /// Seeded: who writes a site must not choose which rules have one hash.
     state: RandomState,
-    /// How often each edit was suggested, by its hash.
+    /// How often each rule was suggested, by its hash.
     support: HashMap<u64, usize>,
-    /// The numbers that each edit needs a way of counting for, by its hash.
+    /// The numbers that each rule needs a way of counting for, by its hash.
     numbers: HashMap<u64, Vec<(i64, i64)>>,
-    /// Edits that were suggested often enough, by their hashes.
+    /// Rules that were suggested often enough, by their hashes.
     drafts: HashMap<u64, Draft>,
     translated: HashMap<Translation, Entries>,
-    /// Parts of edits that there is room for.
+    /// Parts of rules that there is room for.
     room: usize,
 }
 
@@ -87,7 +87,7 @@ impl Gathered {
         }
     }
 
-    /// The edits that enough clusters suggest, each with how many do, in any order.
+    /// The rules that enough clusters suggest, each with how many do, in any order.
     pub(super) fn finish(self) -> impl Iterator<Item = (Draft, usize)> {
         let Self { support, numbers, drafts, translated, .. } = self;
         let suggested = drafts.into_iter().filter_map(move |(hash, draft)| match numbers.get(&hash) {
@@ -108,7 +108,7 @@ pub(super) fn most_suggested(drafts: impl Iterator<Item = (Draft, usize)>) -> Ve
     drafts.into_iter().take(search::MAX_SUGGESTIONS).map(|(_, draft)| draft).collect()
 }
 
-/// The edit with the way of counting that most numbers agree on.
+/// The rule with the way of counting that most numbers agree on.
 fn counting(draft: Draft, numbers: &[(i64, i64)]) -> Option<Draft> {
     let mut unique = numbers.to_vec();
     unique.sort_unstable();

@@ -1,10 +1,10 @@
 /*!
 CanonFD: our own learner.
 
-A part of a URL is irrelevant when the page is determined by what remains. That is tested on all data at once: an edit
+A part of a URL is irrelevant when the page is determined by what remains. That is tested on all data at once: a rule
 (forget a key, take a value for another, write a parameter as a path) joins groups of URLs, and the joined groups vote
-whether their pages are the same. Edits are believed when the votes leave little doubt, and less is asked of edits that
-are right on most sites. The edits of a site are found one after the other, each in the light of those before it, and
+whether their pages are the same. Rules are believed when the votes leave little doubt, and less is asked of rules that
+are right on most sites. The rules of a site are found one after the other, each in the light of those before it, and
 written in that order.
 */
 
@@ -38,7 +38,7 @@ use crate::corpus::Corpus;
 use crate::learner::{LearnSettings, Learned, Learner};
 use crate::progress::Progress;
 
-/// Edits that do not change which page is meant, by votes and bounds: our own method, and the default.
+/// Rules that do not change which page is meant, by votes and bounds: our own method, and the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CanonFd;
 
@@ -56,7 +56,7 @@ impl Learner for CanonFd {
     }
 }
 
-/// Learns edits for one site. In [`Mode::Paper`](crate::Mode::Paper), edits with a larger share of votes against them than
+/// Learns rules for one site. In [`Mode::Paper`](crate::Mode::Paper), rules with a larger share of votes against them than
 /// `max_false_pair_rate` are refused.
 fn learn(corpus: &Corpus, settings: &LearnSettings) -> Learned {
     // One URL has nothing to be joined to.
@@ -66,7 +66,7 @@ fn learn(corpus: &Corpus, settings: &LearnSettings) -> Learned {
     }
     let original = corpus;
     let (corpus, separator) = match separator::split(corpus) {
-        Some((corpus, edit)) => (Cow::Owned(corpus), Some(edit)),
+        Some((corpus, rule)) => (Cow::Owned(corpus), Some(rule)),
         None => (Cow::Borrowed(corpus), None),
     };
     let LearnSettings { max_false_pair_rate, proof, mut preferred } = *settings;
@@ -75,7 +75,7 @@ fn learn(corpus: &Corpus, settings: &LearnSettings) -> Learned {
     search.run();
     search.take_observed();
     // Where it brings nothing together, it is of use to others only.
-    let separator = separator.filter(|edit| edit.evidence.groups > 0 || !search.edits.is_empty());
+    let separator = separator.filter(|rule| rule.evidence.groups > 0 || !search.rules.is_empty());
     let before = usize::from(separator.is_some());
     let turned = search.turned.iter().map(|turned| Turned { index: before + turned.index, ..turned.clone() });
     let turned = turned.collect();
@@ -85,7 +85,7 @@ fn learn(corpus: &Corpus, settings: &LearnSettings) -> Learned {
         refused: write::write_refused(&search),
         promise: Some(search.promise()),
         hosts: if search.holds_everywhere { Vec::new() } else { search.hosts },
-        edits: separator.into_iter().chain(search.edits).collect(),
+        rules: separator.into_iter().chain(search.rules).collect(),
         unmet: Vec::new(),
     };
     prefer(learned, turned, original)

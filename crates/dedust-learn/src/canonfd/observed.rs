@@ -1,14 +1,14 @@
 /*!
-Tables of duplicates that were observed and that no edit explains.
+Tables of duplicates that were observed and that no rule explains.
 
 That `?p=512` redirects to `/2019/05/a-title`, or that `?oldid=1255` shows what the page shows without it, follows from no rule:
 only the site's database knows. But it was seen, and of the URLs that were seen nothing else has to be proven. Takes the forms that
-URLs have when no further edit is believed; gives closed edits that look up one part of a URL, the *selector*, in a table
+URLs have when no further rule is believed; gives closed rules that look up one part of a URL, the *selector*, in a table
 of the values that were seen. What is not in the table stays as it is.
 
 A URL that nobody has seen may have a value of the table and differ in another part. So a part is a selector only where its values
 name pages: of all forms of URLs that are built alike, those that share its value with a form of another page are counted as
-failures, and the chance that their share is more than what an edit may lose must be at most 5 %.
+failures, and the chance that their share is more than what a rule may lose must be at most 5 %.
 
 Believed are equal texts and redirects that end at one URL, not looks or claims. A text that many forms show may be that of
 an empty page, and pages that change from visit to visit may be equal by chance: neither is entered. Tables lead to no other host
@@ -19,7 +19,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use dedust::rules::{
-    Change, PathPart, SiteRules, SiteSummary, Source, Spot, Test, TokenKey, Trust, Value, ValueClass,
+    Change, PathPart, SiteRules, SiteSummary, Source, Spot, Test, Trust, UrlPart, Value, ValueClass,
 };
 use foldhash::{HashMap, HashSet};
 
@@ -28,7 +28,7 @@ use super::draft::Draft;
 use super::families::Family;
 use super::search::{Candidate, Judged, Search};
 use super::vote::{Votes, joined};
-use super::write::write_edit;
+use super::write::write_rule;
 use crate::label::{Content, Relation};
 use crate::proof::Mode;
 use crate::thresholds;
@@ -158,7 +158,7 @@ impl Search<'_> {
     fn template(&self, row: u32) -> Template {
         let differ = Differ { table: &self.table };
         let part = |pair: u32| match (self.table.key_of(pair), self.table.value_of(pair).as_text()) {
-            (TokenKey::PathSegment(_) | TokenKey::QueryParam(_), Some(text)) => {
+            (UrlPart::PathSegment(_) | UrlPart::QueryParam(_), Some(text)) => {
                 match text.bytes().all(|byte| byte.is_ascii_digit()) {
                     true if !text.is_empty() => Part::Number,
                     _ if differ.is_constant(pair) => Part::Fixed(pair),
@@ -167,7 +167,7 @@ impl Search<'_> {
             }
             _ => Part::Fixed(pair),
         };
-        let pairs = self.table.row(row).iter().filter(|&&pair| *self.table.key_of(pair) != TokenKey::Scheme);
+        let pairs = self.table.row(row).iter().filter(|&&pair| *self.table.key_of(pair) != UrlPart::Scheme);
         let mut template: Template = pairs.map(|&pair| (self.table.key_number(pair), part(pair))).collect();
         template.sort_unstable();
         template
@@ -290,13 +290,13 @@ impl Search<'_> {
             self.table.row(row).iter().all(|&pair| {
                 let text = self.table.value_of(pair).as_text();
                 let is_second =
-                    matches!(self.table.key_of(pair), TokenKey::QueryParam(name) if name.occurrence > 1);
+                    matches!(self.table.key_of(pair), UrlPart::QueryParam(name) if name.occurrence > 1);
                 text != Some("*") && !is_second && !self.volatile.contains(&pair)
             })
         };
         let others = |row: u32| {
-            let is_other = |key: &TokenKey| {
-                !matches!(key, TokenKey::PathSegment(_) | TokenKey::QueryParam(_) | TokenKey::TrailingSlash)
+            let is_other = |key: &UrlPart| {
+                !matches!(key, UrlPart::PathSegment(_) | UrlPart::QueryParam(_) | UrlPart::TrailingSlash)
             };
             let mut pairs: Vec<u32> = self
                 .table
@@ -309,7 +309,7 @@ impl Search<'_> {
             pairs
         };
         let has_slash = |row: u32| {
-            self.table.row(row).iter().any(|&pair| *self.table.key_of(pair) == TokenKey::TrailingSlash)
+            self.table.row(row).iter().any(|&pair| *self.table.key_of(pair) == UrlPart::TrailingSlash)
         };
         let is_bare = |pair: &&u32| self.table.value_of(**pair).as_text().is_none();
         let mut bare = self.table.row(to).iter().filter(is_bare);
@@ -328,7 +328,7 @@ impl Search<'_> {
             .row(row)
             .iter()
             .filter_map(|&pair| match self.table.key_of(pair) {
-                TokenKey::PathSegment(index) => Some((*index, pair)),
+                UrlPart::PathSegment(index) => Some((*index, pair)),
                 _ => None,
             })
             .collect();
@@ -352,7 +352,7 @@ impl Search<'_> {
         let targets: HashMap<u64, u64> =
             rows.iter().map(|&(row, target)| (self.table.form_id(row), self.table.form_id(target))).collect();
         let is_planned = |&(row, form): &(u32, u64)| targets.get(&self.table.form_id(row)) == Some(&form);
-        let is_valid = |draft: &Draft| SiteRules::new(SiteSummary::default(), vec![draft.to_edit()]).is_ok();
+        let is_valid = |draft: &Draft| SiteRules::new(SiteSummary::default(), vec![draft.to_rule()]).is_ok();
         if moves.is_empty() || !moves.iter().all(is_planned) || !is_valid(&draft) {
             return;
         }
@@ -365,12 +365,12 @@ impl Search<'_> {
         let (mean, variance) = Family::Other.prior().failure_rate(failing, forms_seen);
         let merged = votes.merged as f64;
         self.loss = (self.loss.0 + merged * mean, self.loss.1 + merged * merged * variance);
-        self.edits.push(write_edit(&self.table, &judged, &moves, &self.noise, Trust::Proven));
+        self.rules.push(write_rule(&self.table, &judged, &moves, &self.noise, Trust::Proven));
         self.table.apply(&judged.candidate.draft, &moves);
         self.accepted.push(judged);
     }
 
-    /// The edit that looks up the selector and writes what it stands for.
+    /// The rule that looks up the selector and writes what it stands for.
     fn lookup(&self, template: &Template, selector: u32, rows: &[(u32, u32)]) -> Draft {
         let key_of = |number: u32| self.table.keys()[number as usize].clone();
         let selector_key = key_of(selector);
@@ -412,7 +412,7 @@ impl Search<'_> {
         let when = template.iter().map(test).collect();
 
         let params = |row: u32| {
-            let is_param = |pair: &&u32| matches!(self.table.key_of(**pair), TokenKey::QueryParam(_));
+            let is_param = |pair: &&u32| matches!(self.table.key_of(**pair), UrlPart::QueryParam(_));
             self.table.row(row).iter().filter(is_param).map(|&pair| self.table.key_number(pair))
         };
         let (first, target) = rows[0];
@@ -440,10 +440,10 @@ impl Search<'_> {
             change.push(Change::Path((0..depth).map(part).collect()));
         }
         let has_slash = |row: u32| {
-            self.table.row(row).iter().any(|&pair| *self.table.key_of(pair) == TokenKey::TrailingSlash)
+            self.table.row(row).iter().any(|&pair| *self.table.key_of(pair) == UrlPart::TrailingSlash)
         };
         if has_slash(first) && !has_slash(target) {
-            change.push(Change::Drop(TokenKey::TrailingSlash.into()));
+            change.push(Change::Drop(UrlPart::TrailingSlash.into()));
         }
         let mut dropped: Vec<u32> =
             params(first).filter(|&key| self.pair_at(target, key).is_none()).collect();

@@ -1,12 +1,12 @@
 /*!
-Which way round is an edit written that joins two schemes, or `www` and none?
+Which way round is a rule written that joins two schemes, or `www` and none?
 
-The search decides that `http` and `https` are the same page; which of them stands for both does not matter to it. An edit is
-turned round when people want the other form, that form may be fetched, and the edits of the site still bring together the same
-URLs. Where later edits depend on which way round it is, the edit stays, and the same turned round is made after all others.
+The search decides that `http` and `https` are the same page; which of them stands for both does not matter to it. A rule is
+turned round when people want the other form, that form may be fetched, and the rules of the site still bring together the same
+URLs. Where later rules depend on which way round it is, the rule stays, and the same turned round is made after all others.
 */
 
-use dedust::rules::{AnyValue, Change, Edit, Mapped, SiteSummary, Source, Spot, Test, TokenKey, ValueClass};
+use dedust::rules::{AnyValue, Change, Mapped, Rule, SiteSummary, Source, Spot, Test, UrlPart, ValueClass};
 use dedust::{Normalizer, RuleSet, Scratch};
 use foldhash::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
@@ -16,21 +16,21 @@ use crate::corpus::Corpus;
 use crate::learner::Learned;
 use crate::preference::{Form, PreferredForms, UnmetPreference, UnmetReason};
 
-/// An edit that joins a form that is wanted and another that it would write, or that may not be fetched.
+/// A rule that joins a form that is wanted and another that it would write, or that may not be fetched.
 #[derive(Clone, Debug)]
 pub(super) struct Turned {
-    /// The index of the edit.
+    /// The index of the rule.
     pub(super) index: usize,
     /// The form that is wanted.
     pub(super) form: Form,
-    /// The edit that writes it, if it was seen often enough to be fetched.
-    pub(super) edit: Option<Edit>,
+    /// The rule that writes it, if it was seen often enough to be fetched.
+    pub(super) rule: Option<Rule>,
 }
 
 /// The form that is wanted, if the draft writes it as it is.
 pub(super) fn written(draft: &Draft, wanted: PreferredForms) -> Option<Form> {
     let writes_scheme = |change: &Change| match change {
-        Change::Map { of: TokenKey::Scheme, values } => {
+        Change::Map { of: UrlPart::Scheme, values } => {
             values.iter().any(|mapped| mapped.becomes.as_deref() == Some(wanted.scheme.name()))
         }
         _ => false,
@@ -48,11 +48,11 @@ pub(super) fn turned(draft: &Draft, wanted: PreferredForms) -> Option<(Form, Dra
 }
 
 fn turned_scheme(draft: &Draft, wanted: Form) -> Option<Draft> {
-    if draft.when.contains_key(&Spot::Key(TokenKey::Scheme)) {
+    if draft.when.contains_key(&Spot::Key(UrlPart::Scheme)) {
         return None;
     }
     let mut turned = draft.clone();
-    let joins = |change: &&mut Change| matches!(change, Change::Map { of: TokenKey::Scheme, .. });
+    let joins = |change: &&mut Change| matches!(change, Change::Map { of: UrlPart::Scheme, .. });
     let Some(Change::Map { values, .. }) = turned.change.iter_mut().find(joins) else { return None };
     let [Mapped { is, becomes: Some(becomes) }] = values.as_mut_slice() else { return None };
     let rare =
@@ -63,7 +63,7 @@ fn turned_scheme(draft: &Draft, wanted: Form) -> Option<Draft> {
 
 /// `www` for none, where none stands for `www`.
 fn turned_host(draft: &Draft) -> Option<Draft> {
-    let [Change::Map { of: of @ TokenKey::Subdomain(index), values }] = draft.change.as_slice() else {
+    let [Change::Map { of: of @ UrlPart::Subdomain(index), values }] = draft.change.as_slice() else {
         return None;
     };
     let is_www = matches!(values.as_slice(), [Mapped { is, becomes: None }] if is.as_text() == Some("www"));
@@ -75,39 +75,39 @@ fn turned_host(draft: &Draft) -> Option<Draft> {
     // `www.blog.example.org` is `blog.example.org`, and says nothing of `example.org`.
     if let Some(below) = index.checked_sub(1) {
         let any = AnyValue { class: ValueClass::Text, except: Vec::new(), optional: false };
-        when.entry(Spot::Key(TokenKey::Subdomain(below))).or_insert(Test::Any(any));
+        when.entry(Spot::Key(UrlPart::Subdomain(below))).or_insert(Test::Any(any));
     }
     let to = vec![Source::text("www")];
     Some(Draft { when, change: vec![Change::Set { key: of.clone(), to }], ..Draft::default() })
 }
 
-/// Turns round the edits that may be, and notes which may not.
+/// Turns round the rules that may be, and notes which may not.
 pub(super) fn prefer(mut learned: Learned, turned: Vec<Turned>, corpus: &Corpus) -> Learned {
     let mut groups = None;
-    for Turned { index, form, edit } in turned {
-        let Some(edit) = edit else {
+    for Turned { index, form, rule } in turned {
+        let Some(rule) = rule else {
             learned.unmet.push(UnmetPreference { form, reason: UnmetReason::SeenTooRarely });
             continue;
         };
         let before = groups.get_or_insert_with(|| groups_of(&learned, corpus));
         let mut in_place = learned.clone();
-        in_place.edits[index] = edit.clone();
+        in_place.rules[index] = rule.clone();
         let mut at_the_end = learned.clone();
-        at_the_end.edits.push(edit);
+        at_the_end.rules.push(rule);
         let keeps_groups = |other: &Learned| before.is_some() && groups_of(other, corpus) == *before;
         match [in_place, at_the_end].into_iter().find(keeps_groups) {
             Some(preferred) => learned = preferred,
-            None => learned.unmet.push(UnmetPreference { form, reason: UnmetReason::OtherEdits }),
+            None => learned.unmet.push(UnmetPreference { form, reason: UnmetReason::OtherRules }),
         }
     }
     learned
 }
 
-/// For each URL the first one that has its key, so that equal lists are equal groups; `None` if the edits cannot stand together.
+/// For each URL the first one that has its key, so that equal lists are equal groups; `None` if the rules cannot stand together.
 fn groups_of(learned: &Learned, corpus: &Corpus) -> Option<Vec<u32>> {
     let rules = learned.clone().into_rules(SiteSummary::default()).ok()?;
-    // An edit that could never be made is left out, and is then missing.
-    if rules.len() != learned.edits.len() {
+    // A rule that could never be made is left out, and is then missing.
+    if rules.len() != learned.rules.len() {
         return None;
     }
     let mut alone = RuleSet::new("");

@@ -1,10 +1,10 @@
 /*!
-Of an edit that fails, what holds: where one more thing is true of a URL, or with a few exceptions.
+Of a rule that fails, what holds: where one more thing is true of a URL, or with a few exceptions.
 */
 
 use std::cmp::Reverse;
 
-use dedust::rules::{Spot, Test, TokenKey, Value};
+use dedust::rules::{Spot, Test, UrlPart, Value};
 use foldhash::{HashMap, HashSet};
 use statrs::distribution::{Binomial, DiscreteCDF};
 
@@ -68,7 +68,7 @@ impl Search<'_> {
         parts.filter(|part| part.refusal.is_none()).collect()
     }
 
-    /// How often each pair that something may depend on is seen where an edit holds and where it fails. Where an edit is to
+    /// How often each pair that something may depend on is seen where a rule holds and where it fails. Where a rule is to
     /// be made is chosen without the groups that are held out, which then must agree; where it is not to be made may be chosen
     /// by all.
     fn tally(&self, candidate: &Candidate, groups: &[Group], with_held_out: bool) -> PairTally {
@@ -106,7 +106,7 @@ impl Search<'_> {
         tally
     }
 
-    /// The edit, but not for values with which it fails, the one with most failures first; `None` when there are none, or
+    /// The rule, but not for values with which it fails, the one with most failures first; `None` when there are none, or
     /// when exceptions do not help. What forgets a path has no exceptions: among so many names, some always seem to be.
     fn with_exceptions(&self, judged: &Judged, groups: &[Group]) -> Option<Judged> {
         if judged.candidate.draft.forgets_path() || !self.may_have_exceptions(judged, groups) {
@@ -134,7 +134,7 @@ impl Search<'_> {
         (best.candidate.draft != judged.candidate.draft).then_some(best)
     }
 
-    /// Whether a few values are seen in half of the groups in which an edit fails that is refused.
+    /// Whether a few values are seen in half of the groups in which a rule fails that is refused.
     fn may_have_exceptions(&self, judged: &Judged, groups: &[Group]) -> bool {
         let Judged { candidate, refusal, .. } = judged;
         if refusal.is_none() {
@@ -148,20 +148,20 @@ impl Search<'_> {
         2 * explained >= sides.filter(|sides| !sides.against.is_empty()).count() as u64
     }
 
-    /// The groups that an edit would join.
+    /// The groups that a rule would join.
     fn groups(&self, candidate: &Candidate) -> Vec<Group> {
         joined(&self.table, &self.table.moves(&candidate.draft))
     }
 
-    /// The edit with one more exception, if fewer votes are against it then.
+    /// The rule with one more exception, if fewer votes are against it then.
     fn with_one_exception(&self, judged: &Judged, groups: &[Group]) -> Option<(Judged, Vec<Group>)> {
         let Judged { candidate, votes, refusal } = judged;
         let Tally { all, against: failing, .. } = votes.cast.tally(&self.noise);
         let share = failing as f64 / all as f64;
-        // Where the edit fails more often than not; else where it fails more often than chance would have it, but not at
+        // Where the rule fails more often than not; else where it fails more often than chance would have it, but not at
         // some name among many.
         let rank = |pair: u32, (with, against): (u64, u64)| {
-            let is_near = !matches!(self.table.key_of(pair), TokenKey::PathSegment(2..));
+            let is_near = !matches!(self.table.key_of(pair), UrlPart::PathSegment(2..));
             let value = self.table.value_of(pair).as_text().unwrap_or_default();
             let is_expected = against >= 1 && 2 * against >= with && is_volatile(value);
             let fails = against >= limits::MIN_FAILURES
@@ -183,13 +183,13 @@ impl Search<'_> {
         let draft = candidate.draft.clone().except(spot, value)?;
         let is_suspect = candidate.is_suspect || refusal.is_some();
         let (excepted, groups) = self.vote_with_groups(Candidate { draft, is_suspect, ..candidate.clone() });
-        // An exception must be where the edit fails, not where wrong labels happen to be.
+        // An exception must be where the rule fails, not where wrong labels happen to be.
         let better = excepted.votes.cast.tally(&self.noise);
         let is_better = better.against < failing && better.against * all <= failing * better.all;
         is_better.then_some((excepted, groups))
     }
 
-    /// The edit without pages that show something else from one visit to the next and were not seen to agree.
+    /// The rule without pages that show something else from one visit to the next and were not seen to agree.
     fn without_unproven(&self, judged: &Judged, groups: &[Group]) -> Option<Judged> {
         let tally = self.tally(&judged.candidate, groups, true);
         let mut unproven = self.unproven(&judged.candidate.draft, &tally);
@@ -206,7 +206,7 @@ impl Search<'_> {
         Some(self.vote(Candidate { draft, ..judged.candidate.clone() }))
     }
 
-    /// An edit that fails, where one more thing is true of a URL.
+    /// A rule that fails, where one more thing is true of a URL.
     fn in_contexts(&self, judged: &Judged, groups: &[Group]) -> Vec<Judged> {
         let Judged { candidate, votes, .. } = judged;
         let mut contexts: Vec<(u64, u32)> = self
@@ -235,7 +235,7 @@ impl Search<'_> {
     }
 
     /// Pages that are known to show something else from one visit to the next on most sites, less those that were seen not to
-    /// on this one: it is the page that changes, whatever edit brings its URLs together.
+    /// on this one: it is the page that changes, whatever rule brings its URLs together.
     pub(super) fn still_volatile(&self) -> Vec<u32> {
         let mut pairs = self.volatile.clone();
         let offered = if pairs.is_empty() { Vec::new() } else { self.offered() };
@@ -261,7 +261,7 @@ impl Search<'_> {
     fn unproven(&self, draft: &Draft, tally: &PairTally) -> Vec<u32> {
         let is_seen = |pair: &u32| tally.get(pair).is_some_and(|&(with, _)| with >= limits::MIN_VOLATILE);
         let unseen = self.volatile.iter().copied().filter(|pair| !is_seen(pair));
-        // Seen or not, an edit will meet such pages unless it asks for others.
+        // Seen or not, a rule will meet such pages unless it asks for others.
         let asks_for_others = |pair: u32| {
             let (spot, value) = self.test(pair);
             matches!(draft.when.get(&spot), Some(Test::Is(other)) if *other != value)
@@ -269,12 +269,12 @@ impl Search<'_> {
         unseen.filter(|&pair| !asks_for_others(pair)).collect()
     }
 
-    /// Sections of the site, by the first segment of the path, whose URLs an edit would change though nothing was seen there
+    /// Sections of the site, by the first segment of the path, whose URLs a rule would change though nothing was seen there
     /// that speaks for it; none where there are too many to tell sections from names of pages.
     fn unproven_sections(&self, draft: &Draft, tally: &PairTally) -> Vec<u32> {
         let mut moved: HashMap<u32, u64> = HashMap::default();
         for (row, _) in self.table.moves(draft) {
-            let is_section = |pair: &&u32| *self.table.key_of(**pair) == TokenKey::PathSegment(0);
+            let is_section = |pair: &&u32| *self.table.key_of(**pair) == UrlPart::PathSegment(0);
             if let Some(&section) = self.table.row(row).iter().find(is_section) {
                 *moved.entry(section).or_default() += 1;
             }

@@ -1,14 +1,14 @@
 /*!
-On which hosts of a site an edit holds.
+On which hosts of a site a rule holds.
 
-Hosts of one site may run different software. So an edit is made where URLs were seen that speak for it; it is made on all
+Hosts of one site may run different software. So a rule is made where URLs were seen that speak for it; it is made on all
 hosts, also on those that nobody has visited, if several hosts speak for it. Parameters for tracking and sessions mean the
 same whatever the software.
 */
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dedust::rules::{Change, Spot, Test, TokenKey, Value};
+use dedust::rules::{Change, Spot, Test, UrlPart, Value};
 
 use super::families::Family;
 use super::search::{Candidate, Judged, Search};
@@ -19,14 +19,14 @@ use crate::thresholds;
 /// What tells hosts apart: the label next to the site's name; none for the site itself, with and without `www`.
 type HostLabel = Option<Value>;
 
-/// Hosts that speak for an edit, and those whose URLs it changes.
+/// Hosts that speak for a rule, and those whose URLs it changes.
 struct Reach {
     agreeing: BTreeSet<HostLabel>,
     changed: BTreeSet<HostLabel>,
 }
 
 impl Search<'_> {
-    /// The edit where hosts speak for it; `None` if that cannot be said.
+    /// The rule where hosts speak for it; `None` if that cannot be said.
     pub(super) fn on_proven_hosts(&self, judged: Judged) -> Option<Judged> {
         if judged.refusal.is_some() || self.hosts.len() < 2 || !is_of_software(&judged.candidate) {
             return Some(judged);
@@ -41,11 +41,11 @@ impl Search<'_> {
         } else {
             Test::Not(unproven.into_iter().flatten().cloned().collect())
         };
-        let draft = judged.candidate.draft.and(Spot::Key(TokenKey::Subdomain(0)), test)?;
+        let draft = judged.candidate.draft.and(Spot::Key(UrlPart::Subdomain(0)), test)?;
         Some(self.vote(Candidate { draft, ..judged.candidate }))
     }
 
-    /// Whether an edit that is believed holds on hosts that nobody has visited.
+    /// Whether a rule that is believed holds on hosts that nobody has visited.
     pub(super) fn holds_on_all_hosts(&self, candidate: &Candidate) -> bool {
         let are_enough = || {
             self.hosts.len() >= thresholds::hosts::MIN
@@ -68,20 +68,20 @@ impl Search<'_> {
     }
 
     fn host_label(&self, row: u32) -> HostLabel {
-        let is_label = |pair: &&u32| *self.table.key_of(**pair) == TokenKey::Subdomain(0);
+        let is_label = |pair: &&u32| *self.table.key_of(**pair) == UrlPart::Subdomain(0);
         let label = self.table.value_of(*self.table.row(row).iter().find(is_label)?);
         (label.as_text() != Some("www")).then(|| label.clone())
     }
 }
 
-/// Whether what an edit does depends on the software of a host.
+/// Whether what a rule does depends on the software of a host.
 fn is_of_software(candidate: &Candidate) -> bool {
     !matches!(candidate.family, Family::Tracking | Family::Session) && !changes_host(&candidate.draft.change)
 }
 
 /// Whether one of the changes is made to the host.
 pub(super) fn changes_host(changes: &[Change]) -> bool {
-    let is_label = |key: &TokenKey| matches!(key, TokenKey::Subdomain(_));
+    let is_label = |key: &UrlPart| matches!(key, UrlPart::Subdomain(_));
     changes.iter().any(|change| match change {
         Change::Drop(Spot::Key(key)) | Change::Forget(Spot::Key(key)) => is_label(key),
         Change::Map { of: key, .. } | Change::Set { key, .. } => is_label(key),
@@ -97,7 +97,7 @@ pub(super) fn hosts_seen(corpus: &Corpus) -> Vec<Box<str>> {
     let mut urls: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
     for row in 0..corpus.len() as u32 {
         let is_label =
-            |pair: &u32| matches!(corpus.keys()[corpus.pair_key(*pair) as usize], TokenKey::Subdomain(_));
+            |pair: &u32| matches!(corpus.keys()[corpus.pair_key(*pair) as usize], UrlPart::Subdomain(_));
         let labels: Vec<u32> = corpus.pairs(row).iter().copied().filter(is_label).collect();
         *urls.entry(labels).or_default() += 1;
     }
@@ -107,7 +107,7 @@ pub(super) fn hosts_seen(corpus: &Corpus) -> Vec<Box<str>> {
     let name = |(mut labels, _): (Vec<u32>, usize)| {
         // The label next to the site's name comes last.
         labels.sort_by_key(|&pair| match corpus.keys()[corpus.pair_key(pair) as usize] {
-            TokenKey::Subdomain(position) => std::cmp::Reverse(position),
+            UrlPart::Subdomain(position) => std::cmp::Reverse(position),
             _ => std::cmp::Reverse(0),
         });
         let texts = labels.iter().filter_map(|&pair| corpus.value(corpus.pair_value(pair)).as_text());

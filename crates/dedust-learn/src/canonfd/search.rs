@@ -1,16 +1,16 @@
 /*!
-Finds edits that do not change which page is meant, each judged in the light of those before it.
+Finds rules that do not change which page is meant, each judged in the light of those before it.
 
-1. Edits that are offered on every site: schemes and hosts, spellings, keys that do not matter, values that count as
+1. Rules that are offered on every site: schemes and hosts, spellings, keys that do not matter, values that count as
    none.
-2. Edits that duplicates suggest by how they differ.
-3. Of edits that fail, those that hold where one more thing is true of a URL.
+2. Rules that duplicates suggest by how they differ.
+3. Of rules that fail, those that hold where one more thing is true of a URL.
 */
 
 use std::cmp::Reverse;
 use std::sync::{Mutex, PoisonError};
 
-use dedust::rules::{Change, Edit, Promise, Spot, Test, TokenKey, Trust, Value};
+use dedust::rules::{Change, Promise, Rule, Spot, Test, Trust, UrlPart, Value};
 use foldhash::{HashMap, HashSet};
 
 use super::accept::{Harm, Noise, Refusal, Standard};
@@ -21,13 +21,13 @@ use super::scope::hosts_seen;
 use super::table::Table;
 use super::vote::{Ballot, Group, SlightVotes, Tally, Votes, count, joined};
 use super::work::max_work;
-use super::write::write_edit;
+use super::write::write_rule;
 use crate::corpus::Corpus;
 use crate::preference::PreferredForms;
 use crate::proof::{Mode, Proof};
 use crate::thresholds;
 
-/// An edit that may be made.
+/// A rule that may be made.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     pub(super) draft: Draft,
@@ -39,7 +39,7 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// What pages that differ slightly do: what is known of the edit is a claim that it is right.
+    /// What pages that differ slightly do: what is known of the rule is a claim that it is right.
     pub(super) fn slight_votes(&self) -> SlightVotes {
         let is_claimed = self.family.is_known() || self.draft.is_move();
         if is_claimed { SlightVotes::Abstain } else { SlightVotes::Count }
@@ -56,7 +56,7 @@ impl Candidate {
         let is_index = self.family == Family::Spelling && matches!(**change, [Change::Path(_)]);
         // One value for another: there are many pairs of them, while each key has one default, and hosts are few.
         let maps = |change: &Change| match change {
-            Change::Map { of: TokenKey::Scheme | TokenKey::Subdomain(_), .. } => false,
+            Change::Map { of: UrlPart::Scheme | UrlPart::Subdomain(_), .. } => false,
             Change::Map { values, .. } => values.iter().any(|mapped| mapped.becomes.is_some()),
             _ => false,
         };
@@ -81,24 +81,24 @@ pub(super) struct Search<'c> {
     pub(super) noise: Noise,
     /// Pairs of pages that show something else from one visit to the next.
     pub(super) volatile: Vec<u32>,
-    /// Edits that were believed, in the order in which they were made, and as they are written.
+    /// Rules that were believed, in the order in which they were made, and as they are written.
     pub(super) accepted: Vec<Judged>,
-    pub(super) edits: Vec<Edit>,
-    /// The forms that are wanted, and the edits that would write them in place of others.
+    pub(super) rules: Vec<Rule>,
+    /// The forms that are wanted, and the rules that would write them in place of others.
     preferred: PreferredForms,
     pub(super) turned: Vec<Turned>,
     /// Mean and variance of the pages that they are expected to lose.
     pub(super) loss: (f64, f64),
-    /// Edits that were not, as they were last judged.
+    /// Rules that were not, as they were last judged.
     pub(super) refused: HashMap<Draft, Judged>,
     pub(super) tried: usize,
     /// Work that may be done.
     pub(super) max_work: u64,
     /// The hosts of the site that were seen, without `www`, sorted.
     pub(super) hosts: Vec<Box<str>>,
-    /// Whether all edits so far hold on hosts that nobody has visited.
+    /// Whether all rules so far hold on hosts that nobody has visited.
     pub(super) holds_everywhere: bool,
-    /// Votes that were counted since the last edit was made, with the work that it was.
+    /// Votes that were counted since the last rule was made, with the work that it was.
     votes: Mutex<HashMap<(Draft, SlightVotes), (Votes, u64)>>,
 }
 
@@ -108,7 +108,7 @@ impl<'c> Search<'c> {
         Self {
             // A word in a campaign's name says nothing of the page.
             volatile: table.pairs_with(|key, value| {
-                matches!(key, TokenKey::QueryParam(_))
+                matches!(key, UrlPart::QueryParam(_))
                     && !Family::of_drop(key).is_known()
                     && is_volatile(value)
             }),
@@ -121,7 +121,7 @@ impl<'c> Search<'c> {
                 ..Noise::default()
             },
             accepted: Vec::new(),
-            edits: Vec::new(),
+            rules: Vec::new(),
             preferred: PreferredForms::default(),
             turned: Vec::new(),
             loss: (0.0, 0.0),
@@ -153,7 +153,7 @@ impl<'c> Search<'c> {
             }
             let before = self.accepted.len();
             self.take(self.offered().into_iter().filter(is_known).collect());
-            // All others together, so that those that join most come first: a small edit that is a little wrong must not
+            // All others together, so that those that join most come first: a small rule that is a little wrong must not
             // stand in the way of a large one that is right.
             let offered = self.offered().into_iter().filter(|candidate| !is_known(candidate));
             let candidates = offered.chain(self.suggested());
@@ -168,8 +168,8 @@ impl<'c> Search<'c> {
         }
     }
 
-    /// How many labels are wrong. An edit that is right fails as often as labels are wrong, and one that is wrong more
-    /// often: so the edits that fail least tell, as many as it takes for enough votes.
+    /// How many labels are wrong. A rule that is right fails as often as labels are wrong, and one that is wrong more
+    /// often: so the rules that fail least tell, as many as it takes for enough votes.
     fn estimate_noise(&mut self) -> Noise {
         let mut candidates = self.offered();
         candidates.extend(self.suggested().into_iter().take(thresholds::search::MAX_ASKED_FOR_NOISE));
@@ -192,7 +192,7 @@ impl<'c> Search<'c> {
         }
         // The least of several is less than their mean.
         let wrong = thresholds::search::NOISE_OF_LEAST * least.contested_share();
-        // Where few of the votes against them can be shown to be wrong, it is the edits that are wrong, not the labels.
+        // Where few of the votes against them can be shown to be wrong, it is the rules that are wrong, not the labels.
         let shown = if self.noise.is_of_labels {
             1.0
         } else {
@@ -251,9 +251,9 @@ impl<'c> Search<'c> {
                 let (trust, (mean, variance)) = (case.trust(), case.loss());
                 self.loss = (self.loss.0 + mean, self.loss.1 + variance);
                 self.holds_everywhere &= self.holds_on_all_hosts(&again.candidate);
-                let edit = write_edit(&self.table, &again, &moves, &self.noise, trust);
-                self.turned.extend(self.turn(&again, &edit));
-                self.edits.push(edit);
+                let rule = write_rule(&self.table, &again, &moves, &self.noise, trust);
+                self.turned.extend(self.turn(&again, &rule));
+                self.rules.push(rule);
                 self.table.apply(&again.candidate.draft, &moves);
                 self.votes = Mutex::default();
                 self.refused.remove(&again.candidate.draft);
@@ -263,26 +263,26 @@ impl<'c> Search<'c> {
         self.accepted.len() > before
     }
 
-    /// The edit that is written next, turned round, if it then writes a form that is wanted.
-    fn turn(&self, judged: &Judged, edit: &Edit) -> Option<Turned> {
-        let index = self.edits.len();
+    /// The rule that is written next, turned round, if it then writes a form that is wanted.
+    fn turn(&self, judged: &Judged, rule: &Rule) -> Option<Turned> {
+        let index = self.rules.len();
         let Some((form, draft)) = turned(&judged.candidate.draft, self.preferred) else {
-            let form = written(&judged.candidate.draft, self.preferred).filter(|_| !edit.fetchable)?;
-            return Some(Turned { index, form, edit: None });
+            let form = written(&judged.candidate.draft, self.preferred).filter(|_| !rule.fetchable)?;
+            return Some(Turned { index, form, rule: None });
         };
         // No work that counts: what is wanted must not decide what is learned.
         let (moves, _) = self.table.moves_and_work(&draft);
         let candidate = Candidate { draft, ..judged.candidate.clone() };
         let judged = Judged { candidate, ..judged.clone() };
-        let trust = edit.evidence.trust.unwrap_or(Trust::Likely);
-        let edit = write_edit(&self.table, &judged, &moves, &self.noise, trust);
-        Some(Turned { index, form, edit: Some(edit).filter(|edit| edit.fetchable) })
+        let trust = rule.evidence.trust.unwrap_or(Trust::Likely);
+        let rule = write_rule(&self.table, &judged, &moves, &self.noise, trust);
+        Some(Turned { index, form, rule: Some(rule).filter(|rule| rule.fetchable) })
     }
 
     /// Whether a value counts as none of a key of which another value does so already. A key has one default: if it has
     /// two, it does not matter at all, which is more to prove.
     fn has_default(&self, draft: &Draft) -> bool {
-        let made: Vec<(&TokenKey, Option<&Value>)> =
+        let made: Vec<(&UrlPart, Option<&Value>)> =
             self.accepted.iter().flat_map(|judged| judged.candidate.draft.taken_for_none()).collect();
         let is_another = |(key, value)| made.iter().any(|&(other, made)| key == other && value != made);
         draft.taken_for_none().into_iter().any(is_another)
@@ -296,11 +296,11 @@ impl<'c> Search<'c> {
         };
         self.proof.trusts_hosts
             || draft.change.iter().all(|change| match change {
-                Change::Map { of: TokenKey::Subdomain(_), values } => {
+                Change::Map { of: UrlPart::Subdomain(_), values } => {
                     values.iter().all(|mapped| is_declared(&mapped.is, mapped.becomes.as_deref()))
                 }
-                Change::Drop(Spot::Key(key @ TokenKey::Subdomain(_)))
-                | Change::Forget(Spot::Key(key @ TokenKey::Subdomain(_))) => {
+                Change::Drop(Spot::Key(key @ UrlPart::Subdomain(_)))
+                | Change::Forget(Spot::Key(key @ UrlPart::Subdomain(_))) => {
                     self.table.values_seen(key).all(|label| is_declared(label, None))
                 }
                 Change::Drop(_) | Change::Forget(_) | Change::ForgetPath => true,
@@ -317,7 +317,7 @@ impl<'c> Search<'c> {
         made.any(|made| made.is_wide() && made.change == draft.change)
     }
 
-    /// Whether most of what it would join was different before: other edits do not change that.
+    /// Whether most of what it would join was different before: other rules do not change that.
     fn is_hopeless(&self, draft: &Draft) -> bool {
         self.refused.get(draft).is_some_and(|judged| {
             let Tally { all, against, .. } = judged.votes.cast.tally(&self.noise);
@@ -327,7 +327,7 @@ impl<'c> Search<'c> {
         })
     }
 
-    /// Whether an edit that was not believed may be written, or be hopeless by now. Others are very many.
+    /// Whether a rule that was not believed may be written, or be hopeless by now. Others are very many.
     fn is_worth_remembering(&self, judged: &Judged) -> bool {
         judged.votes.agreeing > 0 || judged.votes.cast.all() >= thresholds::search::MIN_HOPELESS_VOTES
     }
@@ -365,40 +365,40 @@ impl<'c> Search<'c> {
         votes
     }
 
-    /// The votes on an edit that moves these rows and so joins these groups.
+    /// The votes on a rule that moves these rows and so joins these groups.
     pub(super) fn count(&self, moves: &[(u32, u64)], groups: &[Group], candidate: &Candidate) -> Votes {
         let votes = count(&self.table, groups, candidate.slight_votes());
         Votes { idle: moves.len() as u64 - votes.joined, ..votes }
     }
 
-    /// What edits are measured by now.
+    /// What rules are measured by now.
     pub(super) fn standard(&self) -> Standard {
         let corpus = self.table.corpus();
         let (urls, pages) = (corpus.len(), corpus.page_count());
         Standard { proof: self.proof, max_false_rate: self.max_false_rate, urls, pages, noise: self.noise }
     }
 
-    /// What an edit may do beside what it is to do.
+    /// What a rule may do beside what it is to do.
     pub(super) fn harm(&self, candidate: &Candidate) -> Harm {
         let others = if candidate.family.is_known() { None } else { self.prior_of_others(candidate) };
         others.map_or_else(|| self.harm_by_itself(candidate), Harm::AsOthers)
     }
 
-    /// What an edit may do beside what it is to do, whatever is known of others: these only ever make an edit less trusted.
+    /// What a rule may do beside what it is to do, whatever is known of others: these only ever make a rule less trusted.
     fn harm_by_itself(&self, Candidate { draft, is_suspect, .. }: &Candidate) -> Harm {
         let is_harmless = !is_suspect && draft.is_harmless() && !self.has_default(draft);
         if is_harmless { Harm::None } else { Harm::Possible }
     }
 
-    /// Whether an edit forgets values everywhere, and nothing is known of such edits.
+    /// Whether a rule forgets values everywhere, and nothing is known of such rules.
     pub(super) fn reaches_far(&self, candidate: &Candidate) -> bool {
         candidate.draft.is_wide() && !candidate.family.is_known() && self.harm(candidate) != Harm::None
     }
 
-    /// Of an edit that takes values for none: what is known of the same for other values of their keys, where at most half of
+    /// Of a rule that takes values for none: what is known of the same for other values of their keys, where at most half of
     /// the votes are against that.
     fn prior_of_others(&self, candidate: &Candidate) -> Option<Prior> {
-        let taken: Vec<(&TokenKey, &Value)> = candidate
+        let taken: Vec<(&UrlPart, &Value)> = candidate
             .draft
             .taken_for_none()
             .into_iter()
@@ -414,7 +414,7 @@ impl<'c> Search<'c> {
         };
         let drops: Vec<Change> =
             taken.iter().map(|(key, _)| Change::Drop(Spot::Key((*key).clone()))).collect();
-        let without = |&(key, value): &(&TokenKey, &Value)| {
+        let without = |&(key, value): &(&UrlPart, &Value)| {
             let others = Test::Not(vec![value.clone()]);
             tally(Draft {
                 when: [(Spot::Key(key.clone()), others)].into(),
@@ -427,7 +427,7 @@ impl<'c> Search<'c> {
         if 2 * against > all {
             return None;
         }
-        let frequent = |(key, value): (&TokenKey, &Value)| -> Vec<(u64, u64)> {
+        let frequent = |(key, value): (&UrlPart, &Value)| -> Vec<(u64, u64)> {
             let values = self.table.values_of(key).frequent.iter().map(|&pair| self.table.value_of(pair));
             let others = values.filter(|other| *other != value).take(thresholds::search::MAX_OTHER_VALUES);
             others
@@ -438,7 +438,7 @@ impl<'c> Search<'c> {
         Some(Prior::like(&others, against as f64 / all.max(1) as f64))
     }
 
-    /// What the edits that were made are expected to lose at most: the sum of what each is expected to, and as much more as
+    /// What the rules that were made are expected to lose at most: the sum of what each is expected to, and as much more as
     /// chance allows.
     pub(super) fn promise(&self) -> Promise {
         let (mean, variance) = self.loss;
@@ -463,7 +463,7 @@ impl<'c> Search<'c> {
         Judged { candidate, votes, refusal }
     }
 
-    /// Whether part of an edit fails by itself; of what is known to fail rarely, few votes do not tell.
+    /// Whether part of a rule fails by itself; of what is known to fail rarely, few votes do not tell.
     fn fails(&self, part: Candidate) -> bool {
         let is_rare = part.family == Family::Tracking;
         let judged = self.vote(part);
@@ -471,7 +471,7 @@ impl<'c> Search<'c> {
             && (!is_rare || judged.votes.cast.all() >= thresholds::search::MIN_VOTES_OF_PART)
     }
 
-    /// The changes of an edit one by one, where each could be made without the others.
+    /// The changes of a rule one by one, where each could be made without the others.
     pub(super) fn parts_of(&self, candidate: &Candidate) -> impl Iterator<Item = Candidate> {
         let Draft { when, change, .. } = &candidate.draft;
         let is_apart = |change: &Change| {

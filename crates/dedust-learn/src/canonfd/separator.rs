@@ -3,12 +3,12 @@ Whether `;` separates query parameters on a site: `?PHPSESSID=x&topic=310.0;topi
 
 A URL alone does not tell: `?q=tl;dr` has one parameter. But what stands behind a `;` and is a name stands there behind many
 different values, and a part of a value stands behind one, or is a number. So `;` is taken for a separator where most of what it is followed by
-also stands behind something else. Then all URLs are read that way, and the first edit says so. It changes no URL, and brings
+also stands behind something else. Then all URLs are read that way, and the first rule says so. It changes no URL, and brings
 together those that have the same parameters; where these show different pages, it is not made.
 */
 
 use dedust::ParsedUrl;
-use dedust::rules::{Change, Edit, Evidence, Trust};
+use dedust::rules::{Change, Evidence, Rule, Trust};
 use dedust::support::Separators;
 use foldhash::{HashMap, HashMapExt as _};
 use xxhash_rust::xxh3::xxh3_64;
@@ -18,16 +18,16 @@ use crate::corpus::Corpus;
 use crate::evidence::EvidenceKinds;
 use crate::rows::RowBuilder;
 
-/// The corpus with `;` read as `&`, and the edit that says so; `None` if `;` does not separate parameters on this site.
-pub(super) fn split(corpus: &Corpus) -> Option<(Corpus, Edit)> {
+/// The corpus with `;` read as `&`, and the rule that says so; `None` if `;` does not separate parameters on this site.
+pub(super) fn split(corpus: &Corpus) -> Option<(Corpus, Rule)> {
     let urls = urls_with_semicolons(corpus);
     if !follows_several(corpus, &urls) {
         return None;
     }
     let split = read_again(corpus)?;
     let evidence = evidence(&split, urls.len() as u64)?;
-    let edit = Edit { fetchable: true, evidence, ..Edit::new(Change::SplitParams) };
-    Some((split, edit))
+    let rule = Rule { fetchable: true, evidence, ..Rule::new(Change::SplitParams) };
+    Some((split, rule))
 }
 
 /// The rows with a `;` in the query.
@@ -145,9 +145,9 @@ mod tests {
 
     #[test]
     fn a_name_behind_many_values_is_separated() {
-        let (split, edit) = split(&forum(';')).unwrap();
+        let (split, rule) = split(&forum(';')).unwrap();
         assert!(split.keys().iter().any(|key| key.to_string() == "q.topicseen"));
-        assert_eq!(edit.to_string(), "`;` separates parameters as `&` does");
+        assert_eq!(rule.to_string(), "`;` separates parameters as `&` does");
         assert!(super::split(&forum(',')).is_none());
     }
 

@@ -1,15 +1,15 @@
 /*!
-When an unproven edit is believed after all: by pages that were fetched for it.
+When an unproven rule is believed after all: by pages that were fetched for it.
 
 Counts of fetched pairs come in, and what they lack comes out. Nothing is fetched here.
 
-Fetched pairs have to be enough by themselves. They may be URLs that the edit was learned from, and the same group must not
+Fetched pairs have to be enough by themselves. They may be URLs that the rule was learned from, and the same group must not
 be counted twice. How many are enough is what the learner asked for: its votes and those that it said were missing.
 */
 
 use std::collections::BTreeSet;
 
-use dedust::rules::{Edit, RefusedEdit, Spot, Test, TokenKey, Value};
+use dedust::rules::{RefusedRule, Rule, Spot, Test, UrlPart, Value};
 use dedust::support::has_subdomains;
 
 use super::scope::changes_host;
@@ -19,10 +19,10 @@ use crate::thresholds;
 /// The most pairs of one group of URLs that count.
 pub const MAX_PAIRS_OF_GROUP: usize = thresholds::vote::MAX_OF_GROUP as usize;
 
-/// What was fetched of the groups of URLs that an edit would join.
+/// What was fetched of the groups of URLs that a rule would join.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FetchedGroups {
-    /// Pairs that showed the same page: votes for the edit.
+    /// Pairs that showed the same page: votes for the rule.
     pub same: u64,
     /// Pairs that showed different pages: votes against it.
     pub different: u64,
@@ -34,7 +34,7 @@ pub struct FetchedGroups {
     pub pages: u64,
 }
 
-/// What is missing before an edit is believed.
+/// What is missing before a rule is believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Lack {
@@ -46,7 +46,7 @@ pub enum Lack {
 
 impl FetchedGroups {
     /// What is missing before `refused` is believed. `None` if it is.
-    pub fn lack(&self, refused: &RefusedEdit) -> Option<Lack> {
+    pub fn lack(&self, refused: &RefusedRule) -> Option<Lack> {
         let needed = refused.votes.saturating_add(refused.missing?);
         if !is_enough(self.same, self.different, needed) {
             let most = thresholds::proof::MAX_MISSING
@@ -68,7 +68,7 @@ impl FetchedGroups {
     }
 }
 
-/// Whether so many pairs prove an edit that takes `needed` votes if none is against it. If some are, the failure bound must
+/// Whether so many pairs prove a rule that takes `needed` votes if none is against it. If some are, the failure bound must
 /// be no larger than it would be after these votes, and within the limit of the learner.
 fn is_enough(same: u64, different: u64, needed: u64) -> bool {
     match different {
@@ -80,26 +80,26 @@ fn is_enough(same: u64, different: u64, needed: u64) -> bool {
     }
 }
 
-/// The edit where hosts speak for it: as it is if that is enough for all `hosts` of the site on which rules hold (none for
+/// The rule where hosts speak for it: as it is if that is enough for all `hosts` of the site on which rules hold (none for
 /// all hosts), or else with a condition. `None` if it has a condition on hosts already that would let it reach further.
 pub fn on_agreeing_hosts(
-    edit: Edit,
+    rule: Rule,
     site: &str,
     hosts: &[Box<str>],
     agreeing: &BTreeSet<String>,
-) -> Option<Vec<Edit>> {
+) -> Option<Vec<Rule>> {
     let is_agreeing = |host: &str| agreeing.contains(host);
     let reaches_no_others = !hosts.is_empty() && hosts.iter().all(|host| is_agreeing(host));
     if !has_subdomains(site.as_bytes())
-        || changes_host(&edit.change)
+        || changes_host(&rule.change)
         || agreeing.len() >= thresholds::hosts::MIN
         || reaches_no_others
     {
-        return Some(vec![edit]);
+        return Some(vec![rule]);
     }
-    let spot = Spot::Key(TokenKey::Subdomain(0));
-    match edit.when.get(&spot) {
-        Some(Test::Is(_) | Test::OneOf(_) | Test::Absent) => return Some(vec![edit]),
+    let spot = Spot::Key(UrlPart::Subdomain(0));
+    match rule.when.get(&spot) {
+        Some(Test::Is(_) | Test::OneOf(_) | Test::Absent) => return Some(vec![rule]),
         Some(_) => return None,
         None => {}
     }
@@ -109,9 +109,9 @@ pub fn on_agreeing_hosts(
     labels.extend(is_bare.then(|| Value::from("www")));
     let tests = [is_bare.then_some(Test::Absent), Some(Test::OneOf(labels.into_iter().collect()))];
     let on_hosts = |test: Test| {
-        let mut edit = edit.clone();
-        edit.when.insert(spot.clone(), test);
-        edit
+        let mut rule = rule.clone();
+        rule.when.insert(spot.clone(), test);
+        rule
     };
     Some(tests.into_iter().flatten().map(on_hosts).collect())
 }
@@ -127,10 +127,10 @@ mod tests {
     use super::*;
     use dedust::rules::{Change, Evidence};
 
-    fn refused(votes: u64, missing: Option<u64>) -> RefusedEdit {
-        RefusedEdit {
+    fn refused(votes: u64, missing: Option<u64>) -> RefusedRule {
+        RefusedRule {
             when: [].into(),
-            change: vec![Change::Drop(Spot::Key(TokenKey::query("ref")))],
+            change: vec![Change::Drop(Spot::Key(UrlPart::query("ref")))],
             reason: "too few URLs speak for it".into(),
             votes,
             against: 0,
@@ -146,19 +146,19 @@ mod tests {
 
     #[test]
     fn fetched_pairs_are_enough_by_themselves() {
-        let edit = refused(20, Some(6));
-        assert_eq!(fetched(25, 0, 25).lack(&edit), Some(Lack::Pairs(Some(1))));
-        assert_eq!(fetched(26, 0, 26).lack(&edit), None);
-        assert_eq!(fetched(0, 0, 0).lack(&edit), Some(Lack::Pairs(Some(26))));
-        assert_eq!(fetched(100, 0, 4).lack(&edit), Some(Lack::Pages));
-        assert_eq!(fetched(26, 0, 6).lack(&edit), Some(Lack::Pages), "an empty list, for many values");
+        let rule = refused(20, Some(6));
+        assert_eq!(fetched(25, 0, 25).lack(&rule), Some(Lack::Pairs(Some(1))));
+        assert_eq!(fetched(26, 0, 26).lack(&rule), None);
+        assert_eq!(fetched(0, 0, 0).lack(&rule), Some(Lack::Pairs(Some(26))));
+        assert_eq!(fetched(100, 0, 4).lack(&rule), Some(Lack::Pages));
+        assert_eq!(fetched(26, 0, 6).lack(&rule), Some(Lack::Pages), "an empty list, for many values");
     }
 
     #[test]
     fn different_pages_raise_the_number_of_pairs_that_are_needed() {
-        let edit = refused(20, Some(6));
-        assert_eq!(fetched(26, 1, 26).lack(&edit), Some(Lack::Pairs(Some(66))));
-        assert_eq!(fetched(92, 1, 92).lack(&edit), None);
+        let rule = refused(20, Some(6));
+        assert_eq!(fetched(26, 1, 26).lack(&rule), Some(Lack::Pairs(Some(66))));
+        assert_eq!(fetched(92, 1, 92).lack(&rule), None);
         assert!(failure_bound(1, 93) <= 0.05 && failure_bound(1, 92) > 0.05);
         let careful = refused(100, Some(50));
         assert!(fetched(92, 1, 92).lack(&careful).is_some(), "the learner asked for more");
@@ -168,13 +168,13 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_holds_on_the_hosts_that_were_fetched() {
-        let edit = refused(0, Some(1)).to_edit(Evidence::default());
+    fn an_rule_holds_on_the_hosts_that_were_fetched() {
+        let rule = refused(0, Some(1)).to_rule(Evidence::default());
         let on = |hosts: &[&str], agreeing: &[&str]| {
             let hosts: Vec<Box<str>> = hosts.iter().map(|host| (*host).into()).collect();
             let agreeing = agreeing.iter().map(|host| (*host).to_owned()).collect();
-            let edits = on_agreeing_hosts(edit.clone(), "a.example", &hosts, &agreeing).unwrap();
-            edits.into_iter().map(|edit| edit.when.into_values().collect::<Vec<_>>()).collect::<Vec<_>>()
+            let rules = on_agreeing_hosts(rule.clone(), "a.example", &hosts, &agreeing).unwrap();
+            rules.into_iter().map(|rule| rule.when.into_values().collect::<Vec<_>>()).collect::<Vec<_>>()
         };
         let all: Vec<Vec<Test>> = vec![vec![]];
         assert_eq!(on(&["a.example"], &["a.example"]), all);
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(on(&[], &["x.a.example"]), [one_of(&["x"])]);
         assert_eq!(on(&[], &["a.example"]), [vec![Test::Absent], one_of(&["www"])]);
         assert_eq!(on(&["a.example", "x.a.example"], &["x.a.example"]), [one_of(&["x"])]);
-        let alone = on_agreeing_hosts(edit.clone(), "127.0.0.1", &[], &["127.0.0.1".to_owned()].into());
-        assert_eq!(alone, Some(vec![edit]));
+        let alone = on_agreeing_hosts(rule.clone(), "127.0.0.1", &[], &["127.0.0.1".to_owned()].into());
+        assert_eq!(alone, Some(vec![rule]));
     }
 }

@@ -1,8 +1,8 @@
 /*!
-Where edits come from: those that make sense on any site, and those that duplicates suggest by how they differ.
+Where rules come from: those that make sense on any site, and those that duplicates suggest by how they differ.
 */
 
-use dedust::rules::{Area, Change, Mapped, PathPart, Spelling, Spot, Test, TokenKey};
+use dedust::rules::{Area, Change, Mapped, PathPart, Spelling, Spot, Test, UrlPart};
 use rayon::prelude::*;
 
 use super::differ::{Differ, Suggestions, View};
@@ -14,7 +14,7 @@ use super::table::KeyValues;
 use crate::thresholds;
 
 impl Search<'_> {
-    /// Edits that make sense on any site.
+    /// Rules that make sense on any site.
     pub(super) fn offered(&self) -> Vec<Candidate> {
         let mut candidates = Vec::new();
         let mut offer = |change: Vec<Change>, family: Family| {
@@ -29,7 +29,7 @@ impl Search<'_> {
             let KeyValues { values, frequent, .. } = self.table.values_of(key);
             let value = |pair: u32| self.table.value_of(pair).clone();
             match key {
-                TokenKey::Scheme => {
+                UrlPart::Scheme => {
                     if let Some((first, others)) = frequent.split_first() {
                         let becomes = value(*first).as_text().map(Into::into);
                         for &pair in others {
@@ -38,11 +38,11 @@ impl Search<'_> {
                         }
                     }
                 }
-                TokenKey::Subdomain(_)
-                | TokenKey::Port
-                | TokenKey::TrailingSlash
-                | TokenKey::PathParam(_)
-                | TokenKey::QueryParam(_) => {
+                UrlPart::Subdomain(_)
+                | UrlPart::Port
+                | UrlPart::TrailingSlash
+                | UrlPart::PathParam(_)
+                | UrlPart::QueryParam(_) => {
                     if *values == 0 {
                         continue;
                     }
@@ -50,13 +50,13 @@ impl Search<'_> {
                     let family = self.family_of_drop(key);
                     let is_enough = !matches!(family, Family::Other | Family::Relevant | Family::Host)
                         || *values >= thresholds::suggest::MIN_VALUES;
-                    if is_enough || *key == TokenKey::TrailingSlash {
+                    if is_enough || *key == UrlPart::TrailingSlash {
                         let whole = match key {
-                            TokenKey::Subdomain(_) => Change::Forget(key.clone().into()),
+                            UrlPart::Subdomain(_) => Change::Forget(key.clone().into()),
                             _ => Change::Drop(key.clone().into()),
                         };
                         let family =
-                            if matches!(key, TokenKey::Subdomain(_)) { Family::Other } else { family };
+                            if matches!(key, UrlPart::Subdomain(_)) { Family::Other } else { family };
                         offer(vec![whole], family);
                     }
                     let frequent = frequent
@@ -67,12 +67,12 @@ impl Search<'_> {
                         offer(vec![nothing_for(key.clone(), value(pair))], family);
                     }
                 }
-                TokenKey::PathSegment(_) | TokenKey::QuerySeparator | TokenKey::Hashbang => {}
+                UrlPart::PathSegment(_) | UrlPart::QuerySeparator | UrlPart::Hashbang => {}
             }
         }
         // What is rare is proven together.
         let is_tracking =
-            |key: &&TokenKey| self.table.values_of(key).rows > 0 && Family::of_drop(key) == Family::Tracking;
+            |key: &&UrlPart| self.table.values_of(key).rows > 0 && Family::of_drop(key) == Family::Tracking;
         let tracking: Vec<Change> = self
             .table
             .keys()
@@ -101,7 +101,7 @@ impl Search<'_> {
         candidates
     }
 
-    /// Edits that would join duplicates which are still apart, those that most clusters suggest first.
+    /// Rules that would join duplicates which are still apart, those that most clusters suggest first.
     pub(super) fn suggested(&self) -> Vec<Candidate> {
         let corpus = self.table.corpus();
         // Labels are numbered in no order that means anything, so the first are as good as any.
@@ -170,7 +170,7 @@ impl Search<'_> {
     /// Whether a draft forgets only keys of which enough is known, and puts no text instead of a parameter, which rules cannot do.
     fn is_sound(&self, draft: &Draft) -> bool {
         draft.change.iter().all(|change| match change {
-            Change::Drop(Spot::Key(key @ (TokenKey::QueryParam(_) | TokenKey::PathParam(_)))) => {
+            Change::Drop(Spot::Key(key @ (UrlPart::QueryParam(_) | UrlPart::PathParam(_)))) => {
                 // What is read elsewhere is not lost.
                 let is_read = draft.change.iter().any(|change| change.reads(key));
                 let is_fixed = matches!(draft.when.get(&Spot::Key(key.clone())), Some(Test::Is(_)));
@@ -189,21 +189,21 @@ impl Search<'_> {
     }
 
     /// The family of forgetting a key. The values of a session do not repeat themselves and are no words.
-    fn family_of_drop(&self, key: &TokenKey) -> Family {
+    fn family_of_drop(&self, key: &UrlPart) -> Family {
         match Family::of_drop(key) {
             Family::Session if !self.table.values_of(key).are_random => Family::Other,
             family => family,
         }
     }
 
-    fn family_of_default(&self, key: &TokenKey, value: Option<&str>) -> Family {
+    fn family_of_default(&self, key: &UrlPart, value: Option<&str>) -> Family {
         match Family::of_default(key, value) {
             Family::Session if !self.table.values_of(key).are_random => Family::Other,
             family => family,
         }
     }
 
-    /// The least trusted family of the parts of an edit.
+    /// The least trusted family of the parts of a rule.
     fn family_of(&self, draft: &Draft) -> Family {
         let contexts = draft.when.values().filter_map(|test| match test {
             Test::Is(value) => value.as_text(),
@@ -221,7 +221,7 @@ impl Search<'_> {
                 .iter()
                 .map(|mapped| match mapped.becomes {
                     None => self.family_of_default(of, mapped.is.as_text()),
-                    Some(_) if *of == TokenKey::Scheme => Family::Host,
+                    Some(_) if *of == UrlPart::Scheme => Family::Host,
                     Some(_) => Family::Other,
                 })
                 .max()

@@ -1,9 +1,9 @@
 /*!
-What every training URL has become so far, and what an edit would make of it.
+What every training URL has become so far, and what a rule would make of it.
 
-A URL's form id is a number: the sum of one well-mixed number per pair. Two URLs have the same form when the edits
+A URL's form id is a number: the sum of one well-mixed number per pair. Two URLs have the same form when the rules
 that were made so far have made the same of them. Leaving out a pair is a subtraction, taking a value for another or
-spelling it in another way an exchange, so most edits are tried by arithmetic; the others are made on the
+spelling it in another way an exchange, so most rules are tried by arithmetic; the others are made on the
 [parts](dedust::support::UrlParts) of each URL they concern. A pair is known by its number, too: no text is compared to find it.
 */
 
@@ -20,7 +20,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 
-use dedust::rules::{Spot, TokenKey, Value};
+use dedust::rules::{Spot, UrlPart, Value};
 use dedust::support::RawValue;
 use foldhash::HashMap;
 
@@ -32,21 +32,21 @@ use crate::thresholds;
 
 /// Marks the end of a list of rows.
 const END: u32 = u32::MAX;
-/// No edit gave a pair to any row.
+/// No rule gave a pair to any row.
 const NO_LIST: u32 = u32::MAX;
 
-/// The training URLs of a site, in the form that edits left them.
+/// The training URLs of a site, in the form that rules left them.
 pub(super) struct Table<'c> {
     corpus: &'c Corpus,
-    keys: Vec<TokenKey>,
-    key_numbers: HashMap<TokenKey, u32>,
-    /// Values that edits made; those of the corpus come before them.
+    keys: Vec<UrlPart>,
+    key_numbers: HashMap<UrlPart, u32>,
+    /// Values that rules made; those of the corpus come before them.
     made_values: Vec<Value>,
-    /// First those of the corpus, then those that edits made.
+    /// First those of the corpus, then those that rules made.
     pairs: Vec<Pair>,
     pairs_by_mix: HashMap<u64, u32>,
     pairs_by_key: Vec<Vec<u32>>,
-    /// What was found out about each key since the last edit.
+    /// What was found out about each key since the last rule.
     values_by_key: Vec<OnceLock<KeyValues>>,
     /// What becomes of pairs in other spellings.
     folds: Folds,
@@ -58,7 +58,7 @@ pub(super) struct Table<'c> {
     /// Rows that had each pair in the beginning, and where those of each pair end.
     first_rows: Vec<u32>,
     first_row_ends: Vec<u32>,
-    /// Rows that edits gave a pair, for the pairs that know where to look.
+    /// Rows that rules gave a pair, for the pairs that know where to look.
     later_rows: Vec<Vec<u32>>,
     form_ids: Vec<u64>,
     /// The first row of each form, and the rows before and after each row.
@@ -92,7 +92,7 @@ struct Pair {
     mix: u64,
     /// How many rows have it.
     count: u32,
-    /// The list of rows that edits gave it, or [`NO_LIST`].
+    /// The list of rows that rules gave it, or [`NO_LIST`].
     later_rows: u32,
 }
 
@@ -103,7 +103,7 @@ impl<'c> Table<'c> {
             keys: Vec::new(),
             key_numbers: HashMap::default(),
             made_values: Vec::new(),
-            // Edits make few more.
+            // Rules make few more.
             pairs: Vec::with_capacity(corpus.pair_count() + corpus.pair_count() / 8),
             pairs_by_mix: HashMap::default(),
             pairs_by_key: Vec::new(),
@@ -140,7 +140,7 @@ impl<'c> Table<'c> {
             let mix = pair_number(&table.keys[key as usize], corpus.value(value).as_text());
             table.add_pair(key, value, mix);
         }
-        let is_slash: Vec<bool> = table.keys.iter().map(|key| *key == TokenKey::TrailingSlash).collect();
+        let is_slash: Vec<bool> = table.keys.iter().map(|key| *key == UrlPart::TrailingSlash).collect();
         for row in 0..corpus.len() as u32 {
             let start = table.row_pairs.len() as u32;
             let has_segment = corpus.pairs(row).iter().any(|&pair| table.is_segment(pair));
@@ -188,7 +188,7 @@ impl<'c> Table<'c> {
         self.first_rows.len()
     }
 
-    /// The rows that had a pair in the beginning, in order, and those that edits gave it; some have lost it again.
+    /// The rows that had a pair in the beginning, in order, and those that rules gave it; some have lost it again.
     fn rows_of(&self, pair: u32) -> (&[u32], &[u32]) {
         let later = self.pairs[pair as usize].later_rows;
         let later = self.later_rows.get(later as usize).map_or(&[][..], Vec::as_slice);
@@ -201,7 +201,7 @@ impl<'c> Table<'c> {
         self.corpus
     }
 
-    fn key(&mut self, key: &TokenKey) -> u32 {
+    fn key(&mut self, key: &UrlPart) -> u32 {
         if let Some(&number) = self.key_numbers.get(key) {
             return number;
         }
@@ -213,8 +213,8 @@ impl<'c> Table<'c> {
         number
     }
 
-    /// The pair of a key and a value that an edit made.
-    fn pair(&mut self, key: &TokenKey, value: Value) -> u32 {
+    /// The pair of a key and a value that a rule made.
+    fn pair(&mut self, key: &UrlPart, value: Value) -> u32 {
         let mix = pair_number(key, value.as_text());
         if let Some(&number) = self.pairs_by_mix.get(&mix) {
             return number;
@@ -234,11 +234,11 @@ impl<'c> Table<'c> {
     }
 
     /// All keys that were ever met, by number.
-    pub(super) fn keys(&self) -> &[TokenKey] {
+    pub(super) fn keys(&self) -> &[UrlPart] {
         &self.keys
     }
 
-    pub(super) fn key_of(&self, pair: u32) -> &TokenKey {
+    pub(super) fn key_of(&self, pair: u32) -> &UrlPart {
         &self.keys[self.pairs[pair as usize].key as usize]
     }
 
@@ -258,12 +258,12 @@ impl<'c> Table<'c> {
         self.value_of(pair).as_text().map(str::as_bytes)
     }
 
-    pub(super) fn find_pair(&self, key: &TokenKey, value: &Value) -> Option<u32> {
+    pub(super) fn find_pair(&self, key: &UrlPart, value: &Value) -> Option<u32> {
         self.pairs_by_mix.get(&pair_number(key, value.as_text())).copied()
     }
 
     /// What the values of a key look like.
-    pub(super) fn values_of(&self, key: &TokenKey) -> &KeyValues {
+    pub(super) fn values_of(&self, key: &UrlPart) -> &KeyValues {
         const NONE: &KeyValues = &KeyValues { rows: 0, values: 0, frequent: Vec::new(), are_random: false };
         let Some(&key) = self.key_numbers.get(key) else { return NONE };
         self.values_by_key[key as usize].get_or_init(|| {
@@ -288,14 +288,14 @@ impl<'c> Table<'c> {
     }
 
     /// The values that some row has under a key.
-    pub(super) fn values_seen(&self, key: &TokenKey) -> impl Iterator<Item = &Value> {
+    pub(super) fn values_seen(&self, key: &UrlPart) -> impl Iterator<Item = &Value> {
         let pairs =
             self.key_numbers.get(key).map_or(&[][..], |&key| self.pairs_by_key[key as usize].as_slice());
         pairs.iter().filter(|&&pair| self.count(pair) > 0).map(|&pair| self.value_of(pair))
     }
 
     /// The pairs of which something is true.
-    pub(super) fn pairs_with(&self, is_true: impl Fn(&TokenKey, &str) -> bool) -> Vec<u32> {
+    pub(super) fn pairs_with(&self, is_true: impl Fn(&UrlPart, &str) -> bool) -> Vec<u32> {
         let all = 0..self.pairs.len() as u32;
         all.filter(|&pair| self.value_of(pair).as_text().is_some_and(|text| is_true(self.key_of(pair), text)))
             .collect()
@@ -307,7 +307,7 @@ impl<'c> Table<'c> {
     }
 
     pub(super) fn is_segment(&self, pair: u32) -> bool {
-        matches!(self.key_of(pair), TokenKey::PathSegment(_))
+        matches!(self.key_of(pair), UrlPart::PathSegment(_))
     }
 
     /// The pairs of a row.
@@ -329,7 +329,7 @@ impl<'c> Table<'c> {
             SpotNumber::Never => None,
             SpotNumber::Key(key) => keys.iter().position(|&other| other == key),
             SpotNumber::FromRight(index) => {
-                let is_segment = |key: u32| matches!(self.keys[key as usize], TokenKey::PathSegment(_));
+                let is_segment = |key: u32| matches!(self.keys[key as usize], UrlPart::PathSegment(_));
                 let mut segments = (0..keys.len()).filter(|&at| is_segment(keys[at]));
                 segments.nth_back(usize::from(index))
             }

@@ -1,8 +1,8 @@
 /*!
-What the groups of URLs that an edit would join say about it.
+What the groups of URLs that a rule would join say about it.
 
-Every group that an edit would join votes: the URLs of each form it joins speak with the label of their majority, and
-those that agree with most are for the edit, the others against it. A large cluster counts little more than a small one,
+Every group that a rule would join votes: the URLs of each form it joins speak with the label of their majority, and
+those that agree with most are for the rule, the others against it. A large cluster counts little more than a small one,
 so that one page with a thousand URLs cannot outvote a site.
 
 URLs that answer with an error have a voice too, against a page. Labels lie. One that contradicts its company again and again is that of an error page or of an empty list, and one
@@ -22,7 +22,7 @@ use crate::thresholds::vote as limits;
 /// The label of all URLs that answer with an error which does not pass.
 const ERROR: u32 = NO_LABEL - 1;
 
-/// What groups that an edit would join say about it.
+/// What groups that a rule would join say about it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Votes {
     /// Of all groups.
@@ -44,7 +44,7 @@ pub(super) struct Votes {
     pub(super) held_out_failures: u64,
 }
 
-/// Votes for and against an edit, by how much there is to say against them.
+/// Votes for and against a rule, by how much there is to say against them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ballot {
     /// Votes for it.
@@ -64,7 +64,7 @@ pub(super) struct Ballot {
 pub(super) struct Tally {
     /// Votes in all.
     pub(super) all: u64,
-    /// Those of them against the edit.
+    /// Those of them against the rule.
     pub(super) against: u64,
 }
 
@@ -109,9 +109,9 @@ impl Ballot {
 /// What pages that differ slightly do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum SlightVotes {
-    /// They vote against an edit, beyond what fetches of one page differ by.
+    /// They vote against a rule, beyond what fetches of one page differ by.
     Count,
-    /// They say nothing: most edits of this kind are right on most sites, and pages repeat their own URL in their text.
+    /// They say nothing: most rules of this kind are right on most sites, and pages repeat their own URL in their text.
     Abstain,
 }
 
@@ -133,7 +133,7 @@ impl Sides {
     }
 }
 
-/// A form that an edit would join to others: the label of its majority, and a row that has it.
+/// A form that a rule would join to others: the label of its majority, and a row that has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Voice {
     label: u32,
@@ -142,7 +142,7 @@ struct Voice {
     rows: u32,
 }
 
-/// A group that an edit would join.
+/// A group that a rule would join.
 pub(super) struct Group {
     /// Where it would stand.
     form_id: u64,
@@ -204,7 +204,7 @@ impl Group {
     }
 }
 
-/// The groups that an edit would join which moves these rows.
+/// The groups that a rule would join which moves these rows.
 pub(super) fn joined(table: &Table<'_>, moves: &[(u32, u64)]) -> Vec<Group> {
     let corpus = table.corpus();
     let label = |row: u32| match corpus.labels()[row as usize] {

@@ -1,5 +1,5 @@
 /*!
-How much work is done to choose the edits of a site: no more than its size allows, whatever its URLs are.
+How much work is done to choose the rules of a site: no more than its size allows, whatever its URLs are.
 */
 
 use rayon::prelude::*;
@@ -8,7 +8,7 @@ use super::search::{Candidate, Search};
 use crate::corpus::Corpus;
 use crate::thresholds;
 
-/// The work that may be done to choose the edits of a site.
+/// The work that may be done to choose the rules of a site.
 pub(super) fn max_work(corpus: &Corpus) -> u64 {
     let bytes: usize = (0..corpus.len() as u32).map(|row| corpus.url(row).len()).sum();
     (thresholds::work::PER_BYTE * bytes as u64).max(thresholds::work::MIN)

@@ -1,10 +1,10 @@
 /*!
-Believed edits as they are written into a rule file: with their evidence, and whether what they write can be fetched.
+Believed rules as they are written into a rule file: with their evidence, and whether what they write can be fetched.
 */
 
 use std::cmp::Ordering;
 
-use dedust::rules::{Change, Edit, Evidence, RefusedEdit, Trust};
+use dedust::rules::{Change, Evidence, RefusedRule, Rule, Trust};
 
 use super::accept::{Noise, Refusal};
 use super::draft::Draft;
@@ -17,8 +17,8 @@ use crate::pair_counts::PairCounts;
 use crate::rule_evidence::{is_fetchable, rule_evidence};
 use crate::thresholds;
 
-/// The edits that were not believed and had most votes. Fetching can settle those that have too few.
-pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
+/// The rules that were not believed and had most votes. Fetching can settle those that have too few.
+pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedRule> {
     let (lacking, failing): (Vec<_>, Vec<_>) = search
         .refused
         .values()
@@ -35,7 +35,7 @@ pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
         }
         _ => None,
     };
-    let written = |(judged, refusal): (&Judged, Refusal)| RefusedEdit {
+    let written = |(judged, refusal): (&Judged, Refusal)| RefusedRule {
         missing: missing(judged, refusal),
         when: judged.candidate.draft.when.clone(),
         change: judged.candidate.draft.change.clone(),
@@ -60,20 +60,20 @@ fn by_votes((one, _): &(&Judged, Refusal), (other, _): &(&Judged, Refusal)) -> O
     votes.then_with(|| one.candidate.draft.cmp(&other.candidate.draft))
 }
 
-/// An edit that is believed and not made yet, and moves these rows.
-pub(super) fn write_edit(
+/// A rule that is believed and not made yet, and moves these rows.
+pub(super) fn write_rule(
     table: &Table<'_>,
     judged: &Judged,
     moves: &[(u32, u64)],
     noise: &Noise,
     trust: Trust,
-) -> Edit {
+) -> Rule {
     let corpus = table.corpus();
     let tally = judged.votes.cast.tally(noise);
     let Judged { candidate, votes, .. } = judged;
     let mut kinds = EvidenceKinds::NONE;
     let mut examples: Vec<(u32, u32)> = Vec::new();
-    // Of the pages that the edit concerns, those that were seen in the form that it writes.
+    // Of the pages that the rule concerns, those that were seen in the form that it writes.
     let (mut pages, mut seen) = (0, 0);
     for group in by_form(moves).chunk_by(|a, b| a.0 == b.0) {
         pages += 1;
@@ -86,7 +86,7 @@ pub(super) fn write_edit(
         let Some(duplicate) = duplicate else { continue };
         kinds = kinds | corpus.kinds(row) | corpus.kinds(duplicate);
         if examples.len() < thresholds::search::MAX_EXAMPLES {
-            // What edits before this one have brought together shows nothing of it.
+            // What rules before this one have brought together shows nothing of it.
             let was_apart = |other: &u32| table.form_id(*other) != table.form_id(row);
             let others = table.at(group[0].0).chain(group[1..].iter().map(|&(_, other)| other));
             let others = others.filter(|other| is_duplicate(other) && was_apart(other));
@@ -95,7 +95,7 @@ pub(super) fn write_edit(
             examples.extend(nearest.map(|other| (row, other)));
         }
     }
-    // Those that differ by the edit alone, if there are any.
+    // Those that differ by the rule alone, if there are any.
     let least = examples.iter().map(|&(row, other)| difference(corpus, row, other)).min();
     examples.retain(|&(row, other)| Some(difference(corpus, row, other)) == least);
     let counts = PairCounts {
@@ -104,13 +104,13 @@ pub(super) fn write_edit(
         groups: votes.held_out,
         mixed_groups: votes.held_out_failures,
     };
-    Edit {
+    Rule {
         fetchable: writes_all(&candidate.draft) && is_fetchable(seen, pages),
         evidence: Evidence {
             trust: Some(trust),
             ..rule_evidence(corpus, moves.len(), &counts, kinds, examples)
         },
-        ..candidate.draft.to_edit()
+        ..candidate.draft.to_rule()
     }
 }
 

@@ -397,7 +397,7 @@ mod tests {
         let many = (0..5_000).map(|row| format!("http://a.example/many?sid={row}"));
         let others = (0..500).map(|row| format!("http://a.example/page-{}?sid={row}", row / 2));
         let urls: Vec<String> = many.chain(others).collect();
-        let rules = r#"{"version": 2, "sites": {"a.example": {"edits": [{"change": [{"drop": "q.sid"}]}]}}}"#;
+        let rules = r#"{"version": 1, "sites": {"a.example": {"rules": [{"change": [{"drop": "q.sid"}]}]}}}"#;
         let normalizer = Normalizer::compile_from(rules.as_bytes()).expect("valid rules");
         let mut draw = Draw::of_keys(normalizer, SiteSize::default(), 1_000, u64::MAX);
         for url in &urls {

@@ -1,7 +1,7 @@
 """Learns from a crawl how each website spells its URLs, and rewrites every URL of a page to one form.
 
 >>> import dedust
->>> rules = dedust.RuleSet.from_json('''{"version": 2, "sites": {"example.org": {"edits": [
+>>> rules = dedust.RuleSet.from_json('''{"version": 1, "sites": {"example.org": {"rules": [
 ...     {"change": [{"drop": "q.sid"}], "fetchable": true}]}}}''')
 >>> normalizer = dedust.Normalizer(rules)
 >>> normalizer.normalize("http://example.org/view?sid=9&id=1")
@@ -70,7 +70,7 @@ def learn(inputs: Inputs, *, progress: Progress | None = None, **options: Unpack
 
     The options are those of `Trainer` and of the command `dedust learn`, and the rules the same to the byte. `columns` says which
     column is which where names do not tell: {"digest": "content_md5"}. `prefer` names forms: ["https", "example.org=www"]. `keep`
-    are earlier rules, of which edits that are off or pinned stay so. `progress` is called now and then with the stage ("reading"
+    are earlier rules, of which rules that are off or pinned stay so. `progress` is called now and then with the stage ("reading"
     or "learning"), what is done of it, and what there is to do, if that is known; with True there is a bar, by tqdm.
     """
     return Trainer(**options).train(inputs, progress=progress)

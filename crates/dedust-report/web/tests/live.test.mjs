@@ -43,7 +43,7 @@ async function identify(page, token = TOKEN, name = "") {
   await page.fill("#name", name);
 }
 
-const edits = (server) => server.rules().sites["a.example"].edits;
+const rules = (server) => server.rules().sites["a.example"].rules;
 const isRecent = (time) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(time) && Math.abs(Date.now() - Date.parse(time)) < 600_000;
 
 describe("deciding", () => {
@@ -54,7 +54,7 @@ describe("deciding", () => {
     await openRule(page);
     await rule(page).getByLabel("Why").fill("hides pages");
     await decide(page, "off", /^Turned off, and written to the rule file\.$/);
-    const [sid, list, ref] = edits(server);
+    const [sid, list, ref] = rules(server);
     assert.equal(sid.off.by, "Anna Ä.");
     assert.equal(sid.off.why, "hides pages");
     assert.ok(isRecent(sid.off.at), sid.off.at);
@@ -65,7 +65,7 @@ describe("deciding", () => {
     assert.match(await rule(page).locator(".facts").innerText(), /turned off by Anna Ä\. on \d{4}-\d\d-\d\d: hides pages/);
     assert.equal(await page.evaluate(() => document.activeElement.closest(".rule")?.dataset.id), SID);
     await decide(page, "on", /^Turned on/);
-    assert.equal(edits(server)[0].off, undefined);
+    assert.equal(rules(server)[0].off, undefined);
     assert.equal(await text(page, ".tile dd b"), "43");
     assert.equal(await page.locator("#notice").isHidden(), true, "own changes are no news");
     assert.deepEqual(wrong, []);
@@ -75,11 +75,11 @@ describe("deciding", () => {
     const { server, page, wrong } = await live(t, "pin");
     await identify(page);
     await decide(page, "pin", /^Approved and pinned/);
-    assert.equal(edits(server)[0].pinned.by, "dedust serve", "who gives no name is the server");
-    assert.ok(isRecent(edits(server)[0].pinned.at));
+    assert.equal(rules(server)[0].pinned.by, "dedust serve", "who gives no name is the server");
+    assert.ok(isRecent(rules(server)[0].pinned.at));
     assert.match(await rule(page).locator(".tags").innerText(), /pinned/);
     await decide(page, "unpin", /^Unpinned/);
-    assert.equal(edits(server)[0].pinned, undefined);
+    assert.equal(rules(server)[0].pinned, undefined);
     assert.deepEqual(wrong, []);
   });
 
@@ -100,7 +100,7 @@ describe("deciding", () => {
     // The right one helps at once.
     await page.fill("#token", TOKEN);
     await decide(page, "off", /^Turned off/);
-    assert.ok(edits(server)[0].off);
+    assert.ok(rules(server)[0].off);
   });
 
   test("the token is kept for the tab, not for the next visit", async (t) => {
@@ -208,11 +208,11 @@ describe("learning", () => {
       if (answer.url().endsWith("/v1/learn")) states.push((await answer.json().catch(() => ({}))).state);
     });
     await page.getByRole("button", { name: "Learn again" }).click();
-    await page.locator("#server [role=status]", { hasText: /^Learned \d+ edits?; 2 decisions were kept\.$/ }).waitFor();
+    await page.locator("#server [role=status]", { hasText: /^Learned \d+ rules?; 2 decisions were kept\.$/ }).waitFor();
     assert.ok(states.includes("done"), states.join());
     const { sites } = server.rules();
-    assert.equal(sites["a.example"].edits.find((edit) => edit.pinned)?.pinned.by, "Anna");
-    assert.ok(sites["c.example"].edits.length > 0);
+    assert.equal(sites["a.example"].rules.find((rule) => rule.pinned)?.pinned.by, "Anna");
+    assert.ok(sites["c.example"].rules.length > 0);
     await page.selectOption("#site", { label: "c.example" });
     await page.fill("#try-url", "http://c.example/p?id=7&sid=1000");
     await page.locator(".steps li.result .url", { hasText: /^http:\/\/c\.example\/p\?id=7$/ }).waitFor();
@@ -284,7 +284,7 @@ describe("rules that change", () => {
   test("the page says so when the file has changed, and shows the new rules when asked", async (t) => {
     const { server, page, wrong } = await live(t, "changed");
     const other = structuredClone(RULES);
-    other.sites["a.example"].edits.shift();
+    other.sites["a.example"].rules.shift();
     server.replace(other);
     await page.locator("#notice", { hasText: "The rules have changed." }).waitFor();
     assert.equal(await page.locator(".rule").count(), 3, "until then what is shown stays");
@@ -297,7 +297,7 @@ describe("rules that change", () => {
 
   test("a file that cannot be used is told, and the rules before are served", async (t) => {
     const { server, page, wrong } = await live(t, "broken");
-    server.replace("{\"version\": 2, \"sites\": ");
+    server.replace("{\"version\": 1, \"sites\": ");
     await page.locator("#notice", { hasText: "cannot be used; the rules before are served" }).waitFor();
     await page.fill("#try-url", "http://a.example/p?sid=1");
     assert.match(await text(page, ".steps"), /http:\/\/a\.example\/p$/);
@@ -323,7 +323,7 @@ describe("how it looks", () => {
     for (const group of await page.locator(".group .sentence").all()) await group.click();
     await rule(page).getByLabel("Why").fill(HOSTILE[1]);
     await decide(page, "pin", /^Approved and pinned/);
-    assert.equal(edits(server)[0].pinned.why, HOSTILE[1]);
+    assert.equal(rules(server)[0].pinned.why, HOSTILE[1]);
     await page.setInputFiles("#try-list", write("hostile.txt", `${HOSTILE.map((hostile) => `http://a.example/${hostile}?sid=1`).join("\n")}\n${HOSTILE.join("\n")}\n`));
     await page.locator(".drop a").waitFor();
     assert.equal(await page.evaluate(() => window.broken), undefined);

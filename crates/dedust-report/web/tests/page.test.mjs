@@ -90,7 +90,7 @@ describe("one site", () => {
     assert.match(await chart.locator("svg").getAttribute("aria-label"), /10 %: .*, 30 %: .*, 60 %: .*, 100 %: 100 %\.$/);
     const titles = await chart.locator("circle title").allTextContents();
     assert.equal(titles.length, 4);
-    assert.match(titles[3], /^\d+ edits? learned from 600 URLs remove 400 of 400 duplicates$/);
+    assert.match(titles[3], /^\d+ rules? learned from 600 URLs remove 400 of 400 duplicates$/);
     const risk = page.locator("figure", { has: page.getByRole("heading", { name: "What is promised" }) });
     assert.match((await risk.locator("circle title").allTextContents())[3], /^0 of 200 pages lost, at most \d+ of 200 promised$/);
     assert.deepEqual(wrong, []);

@@ -91,7 +91,7 @@ fn explanations_are_those_of_the_command() {
     assert_eq!(lines[0]["type"], "explanation");
     assert_eq!(lines[0]["key"], "http://a.example/p");
     assert_eq!(lines[0]["canonical"], "http://a.example/p?ref=2");
-    assert_eq!(lines[0]["edits"].as_array().unwrap().len(), 2);
+    assert_eq!(lines[0]["rules"].as_array().unwrap().len(), 2);
     assert_eq!(lines[1]["input"], "no URL");
 }
 
@@ -156,7 +156,7 @@ fn the_rules_of_a_site_are_shown() {
     let service = Service::start();
     let answer = service.get("/v1/rules/a.example");
     let site: Value = serde_json::from_str(&answer.body).unwrap();
-    assert_eq!(site["edits"][0]["sentence"], "`sid` does not matter", "{site}");
+    assert_eq!(site["rules"][0]["sentence"], "`sid` does not matter", "{site}");
     assert_eq!(service.get("/v1/rules/b.example").status, 404);
     assert_eq!(service.get("/healthz").body, "ok\n");
 }

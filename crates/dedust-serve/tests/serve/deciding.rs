@@ -9,13 +9,13 @@ use crate::service::Service;
 
 fn ids(service: &Service) -> Vec<String> {
     let site: Value = serde_json::from_str(&service.get("/v1/rules/a.example").body).unwrap();
-    site["edits"].as_array().unwrap().iter().map(|edit| edit["id"].as_str().unwrap().to_owned()).collect()
+    site["rules"].as_array().unwrap().iter().map(|rule| rule["id"].as_str().unwrap().to_owned()).collect()
 }
 
 const PATH: &str = "/v1/rules/a.example/decisions";
 
 #[test]
-fn an_edit_that_is_turned_off_is_not_applied_from_then_on() {
+fn an_rule_that_is_turned_off_is_not_applied_from_then_on() {
     let service = Service::start();
     let url = "http://a.example/p?sid=1\n";
     assert_eq!(service.text("/v1/keys", url).body, "http://a.example/p\n");
@@ -24,15 +24,15 @@ fn an_edit_that_is_turned_off_is_not_applied_from_then_on() {
     let answer = service.write(PATH, &body);
     assert_eq!(answer.status, 200, "{}", answer.body);
     let decided: Value = serde_json::from_str(&answer.body).unwrap();
-    assert_eq!((&decided["changed"], &decided["edits"][0]["applied"]), (&1.into(), &false.into()));
+    assert_eq!((&decided["changed"], &decided["rules"][0]["applied"]), (&1.into(), &false.into()));
     assert_eq!(service.text("/v1/keys", url).body, url);
 
     let file = RuleSet::load(std::fs::File::open(service.rules()).unwrap()).unwrap();
-    let edits = file.site("a.example").unwrap().edits();
-    let off = edits[0].off.as_deref().unwrap();
+    let rules = file.site("a.example").unwrap().rules();
+    let off = rules[0].off.as_deref().unwrap();
     assert_eq!((off.by.as_deref(), off.why.as_deref()), (Some("anna"), Some("breaks the search")));
     assert!(off.at.as_deref().unwrap().ends_with('Z'));
-    assert_eq!(edits[1].off, None, "only what was named");
+    assert_eq!(rules[1].off, None, "only what was named");
 
     let answer = service.write(PATH, r#"{"verb":"on","all":true}"#);
     assert_eq!(answer.status, 200, "{}", answer.body);
@@ -45,12 +45,12 @@ fn an_edit_that_is_turned_off_is_not_applied_from_then_on() {
 }
 
 #[test]
-fn an_edit_is_pinned_and_unpinned() {
+fn an_rule_is_pinned_and_unpinned() {
     let service = Service::start();
     let id = &ids(&service)[1];
     let pinned = || {
         let file = RuleSet::load(std::fs::File::open(service.rules()).unwrap()).unwrap();
-        file.site("a.example").unwrap().edits()[1].pinned.is_some()
+        file.site("a.example").unwrap().rules()[1].pinned.is_some()
     };
     assert_eq!(service.write(PATH, &format!(r#"{{"verb":"pin","ids":["{}"]}}"#, &id[..6])).status, 200);
     assert!(pinned(), "by the beginning of its id");

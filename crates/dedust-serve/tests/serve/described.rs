@@ -100,7 +100,7 @@ fn figures_are_as_prometheus_reads_them() {
     for name in [
         "dedust_requests_total{route=\"/v1/keys\",status=\"200\"} 1",
         "dedust_request_seconds_bucket{",
-        "dedust_rules_edits 2",
+        "dedust_rules_rules 2",
     ] {
         assert!(answer.body.contains(name), "{name} in {}", answer.body);
     }

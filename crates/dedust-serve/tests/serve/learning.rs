@@ -61,14 +61,14 @@ fn what_was_learned_is_served_and_what_was_decided_stays() {
     );
     let file = RuleSet::load(std::fs::File::open(service.rules()).unwrap()).unwrap();
     assert_eq!(
-        file.site("a.example").unwrap().edits()[0].pinned.as_ref().unwrap().by.as_deref(),
+        file.site("a.example").unwrap().rules()[0].pinned.as_ref().unwrap().by.as_deref(),
         Some("anna")
     );
 }
 
 /// [`RULES`] that were learned with these options.
 fn rules_of(options: &str) -> String {
-    RULES.replacen("\"version\": 2,", &format!("\"version\": 2, \"options\": {options},"), 1)
+    RULES.replacen("\"version\": 1,", &format!("\"version\": 1, \"options\": {options},"), 1)
 }
 
 #[test]

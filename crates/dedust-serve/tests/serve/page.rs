@@ -44,5 +44,5 @@ fn the_data_are_those_of_the_rules_of_now() {
     };
     assert_eq!(keys(), (3.into(), 2.into()));
     assert_eq!(service.write("/v1/rules/a.example/decisions", r#"{"verb":"off","all":true}"#).status, 200);
-    assert_eq!(keys(), (3.into(), 3.into()), "the edits are off");
+    assert_eq!(keys(), (3.into(), 3.into()), "the rules are off");
 }

@@ -30,7 +30,7 @@ fn replace(service: &Service, text: &str, counter: &str) {
 fn a_file_that_cannot_be_used_is_told_and_the_rules_before_it_are_kept() {
     let service = quick();
     let url = "http://a.example/p?sid=1\n";
-    replace(&service, "{\"version\": 2, \"sites\": ", REFUSED);
+    replace(&service, "{\"version\": 1, \"sites\": ", REFUSED);
     assert_eq!(service.text("/v1/keys", url).body, "http://a.example/p\n");
     assert_eq!(service.metric(REFUSED), 1);
     assert_eq!(service.metric("dedust_rules_stale"), 1);
@@ -41,13 +41,13 @@ fn a_file_that_cannot_be_used_is_told_and_the_rules_before_it_are_kept() {
 
     let served = || serde_json::from_str::<Value>(&service.get("/v1/rules").body).unwrap();
     let stale = served();
-    assert_eq!((&stale["version"], &stale["edits"], &stale["stale"]), (&1.into(), &2.into(), &true.into()));
+    assert_eq!((&stale["version"], &stale["rules"], &stale["stale"]), (&1.into(), &2.into(), &true.into()));
 
-    replace(&service, r#"{"version": 2, "sites": {}}"#, LOADED);
+    replace(&service, r#"{"version": 1, "sites": {}}"#, LOADED);
     assert_eq!(service.text("/v1/keys", url).body, url);
     assert_eq!(service.metric("dedust_rules_stale"), 0);
     let empty = served();
-    assert_eq!((&empty["version"], &empty["edits"], &empty["stale"]), (&2.into(), &0.into(), &false.into()));
+    assert_eq!((&empty["version"], &empty["rules"], &empty["stale"]), (&2.into(), &0.into(), &false.into()));
     assert_ne!(empty["fingerprint"], stale["fingerprint"]);
 
     std::fs::remove_file(service.rules()).unwrap();
@@ -79,7 +79,7 @@ fn rules_are_swapped_a_hundred_times_and_no_answer_is_torn() {
             })
             .collect();
         for swap in 0..100 {
-            replace(&service, if swap % 2 == 0 { r#"{"version": 2, "sites": {}}"# } else { RULES }, LOADED);
+            replace(&service, if swap % 2 == 0 { r#"{"version": 1, "sites": {}}"# } else { RULES }, LOADED);
         }
         is_done.store(true, Ordering::Relaxed);
         clients.into_iter().map(|client| client.join().unwrap()).collect()

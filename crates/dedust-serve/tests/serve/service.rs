@@ -12,7 +12,7 @@ use dedust_serve::{Event, Log, ServeError, ServeOptions, Server, Stopper};
 use tempfile::TempDir;
 
 /// On this site `sid` and `ref` do not matter; URLs with `ref` are not known to show the page without it.
-pub(crate) const RULES: &str = r#"{"version": 2, "sites": {"a.example": {"edits": [
+pub(crate) const RULES: &str = r#"{"version": 1, "sites": {"a.example": {"rules": [
     {"change": [{"drop": "q.sid"}], "fetchable": true},
     {"change": [{"drop": "q.ref"}]}
 ]}}}"#;

@@ -1,14 +1,14 @@
 /*!
 Which program do the rules of a site become?
 
-Edits that are off or refuted are left out. A site with more than compiled rules have room for is left out as a whole, and named in the
+Rules that are off or refuted are left out. A site with more than compiled rules have room for is left out as a whole, and named in the
 end: leaving URLs alone is always safe.
 */
 
 use super::{ImageBuilder, LeftOutReason, SiteFacts};
 use crate::encoding::TooLarge;
-use crate::program::edits;
-use crate::rule::{Edit, RuleSet, SiteRules};
+use crate::program::rules;
+use crate::rule::{Rule, RuleSet, SiteRules};
 use crate::url::has_subdomains;
 
 pub(crate) fn compile(rules: &RuleSet) -> ImageBuilder {
@@ -26,16 +26,16 @@ pub(crate) fn add_site(builder: &mut ImageBuilder, domain: &str, site: &SiteRule
         builder.insert_mirror(domain.as_bytes(), facts, &mirror);
         return;
     }
-    let edits: Vec<(usize, &Edit)> = site.applied().collect();
-    if edits.is_empty() {
+    let rules: Vec<(usize, &Rule)> = site.applied().collect();
+    if rules.is_empty() {
         return;
     }
-    match edits::encode(&edits) {
+    match rules::encode(&rules) {
         Ok(program) => {
             let facts = SiteFacts {
                 with_subdomains: has_subdomains(domain.as_bytes()),
                 weight: site.summary().urls,
-                rules: edits.len() as u64,
+                rules: rules.len() as u64,
             };
             match site.hosts() {
                 [] => builder.insert(domain.as_bytes(), facts, &program),
@@ -48,10 +48,10 @@ pub(crate) fn add_site(builder: &mut ImageBuilder, domain: &str, site: &SiteRule
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::{Change, Edit, Outcome, Replace, SiteRules, SiteSummary, Verdict};
+    use crate::rules::{Change, Outcome, Replace, Rule, SiteRules, SiteSummary, Verdict};
     use crate::{Normalizer, RuleSet};
 
-    fn rule(path: &str) -> Edit {
+    fn rule(path: &str) -> Rule {
         serde_json::from_value(serde_json::json!({
             "when": {
                 "scheme": {"is": "http"}, "path_0": {"is": path}, "q.sid": {"any": {"class": "text", "optional": true}}
@@ -64,39 +64,39 @@ mod tests {
         .unwrap()
     }
 
-    fn replace(from: &str) -> Edit {
+    fn replace(from: &str) -> Rule {
         let replace = Replace { from: from.into(), to: "".into(), at_start: false, at_end: true };
-        Edit { fetchable: true, ..Edit::new(Change::Replace(vec![replace])) }
+        Rule { fetchable: true, ..Rule::new(Change::Replace(vec![replace])) }
     }
 
-    fn compiled(edits: &[Edit]) -> Normalizer {
+    fn compiled(rules: &[Rule]) -> Normalizer {
         let mut set = RuleSet::new("by hand");
-        set.insert("a.example", SiteRules::new(SiteSummary::default(), edits.to_vec()).unwrap()).unwrap();
+        set.insert("a.example", SiteRules::new(SiteSummary::default(), rules.to_vec()).unwrap()).unwrap();
         Normalizer::compile(&set)
     }
 
     #[test]
-    fn refuted_edits_are_left_out_and_the_others_keep_their_places() {
+    fn refuted_rules_are_left_out_and_the_others_keep_their_places() {
         let refuted = Some(Verdict { outcome: Outcome::Refuted, ..Verdict::default() });
-        let mut edits = vec![replace("index.html"), replace("default.asp"), rule("x"), rule("y")];
+        let mut rules = vec![replace("index.html"), replace("default.asp"), rule("x"), rule("y")];
         let (x, y) = ("http://a.example/x?sid=1", "http://a.example/y?sid=1");
         let (index, default) = ("http://a.example/p/index.html", "http://a.example/p/default.asp");
-        let all = compiled(&edits);
+        let all = compiled(&rules);
         assert_eq!(all.normalize(x).unwrap(), "http://a.example/x");
         assert_eq!(all.normalize(index).unwrap(), "http://a.example/p/");
 
-        edits[0].evidence.verdict = refuted.clone();
-        edits[2].evidence.verdict = refuted.clone();
-        let some = compiled(&edits);
+        rules[0].evidence.verdict = refuted.clone();
+        rules[2].evidence.verdict = refuted.clone();
+        let some = compiled(&rules);
         assert_eq!(some.normalize(x).unwrap(), x);
         assert_eq!(some.normalize(index).unwrap(), index);
-        assert_eq!(some.explain(y).unwrap().edits, [3]);
+        assert_eq!(some.explain(y).unwrap().rules, [3]);
         assert_eq!(some.explain(y).unwrap().canonical, "http://a.example/y");
-        assert_eq!(some.explain(default).unwrap().edits, [1]);
+        assert_eq!(some.explain(default).unwrap().rules, [1]);
 
-        edits[1].evidence.verdict = refuted.clone();
-        edits[3].evidence.verdict = refuted;
-        let none = compiled(&edits);
+        rules[1].evidence.verdict = refuted.clone();
+        rules[3].evidence.verdict = refuted;
+        let none = compiled(&rules);
         assert_eq!(none.explain(y).unwrap().site, None);
         assert_eq!(none.key(y).unwrap(), y);
     }

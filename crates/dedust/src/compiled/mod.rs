@@ -139,12 +139,12 @@ mod tests {
     use crate::{Normalizer, RuleSet, Scratch};
 
     const EVERY_OPERATION: &[u8] = include_bytes!("../../testdata/rules/every-operation.json");
-    const EVERY_EDIT: &[u8] = include_bytes!("../../testdata/rules/every-edit.json");
+    const EVERY_RULE: &[u8] = include_bytes!("../../testdata/rules/every-rule.json");
 
     /// A file may have been made on purpose, with checksums that fit: nothing in it may lead to a panic.
     #[test]
     fn any_bytes_are_read_without_a_panic() {
-        for rules in [EVERY_OPERATION, EVERY_EDIT] {
+        for rules in [EVERY_OPERATION, EVERY_RULE] {
             any_bytes_are_read(&RuleSet::load(rules).unwrap());
         }
     }

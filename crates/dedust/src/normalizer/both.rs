@@ -1,7 +1,7 @@
 /*!
 The key of a URL and its canonical URL, together.
 
-A URL is read once, its site is looked up once, and most edits are made once: what is left of a URL when its canonical URL is written
+A URL is read once, its site is looked up once, and most rules are made once: what is left of a URL when its canonical URL is written
 has the same key, so that the key is made from that. This costs little more than one of the two.
 */
 

@@ -1,5 +1,5 @@
 /*!
-Keys and canonical URLs of sites that have edits.
+Keys and canonical URLs of sites that have rules.
 */
 
 use std::ops::Range;
@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::{Both, Normalizer, OutputBuffers, Wanted, Work};
 use crate::identity_key::write_identity_key;
 use crate::program::Program;
-use crate::program::edits::{EditProgram, Edited, EditedUrl};
+use crate::program::rules::{Edited, EditedUrl, RuleProgram};
 use crate::text_buffer::TextBuffer;
 use crate::url::ParsedUrl;
 
@@ -16,13 +16,13 @@ use crate::url::ParsedUrl;
 struct Rewritten<'p> {
     /// Whether its canonical URL is another.
     is_rewritten: bool,
-    /// The edits of the site, if the parts that they were made to are now those of a URL with the same key: its own, or those of its
+    /// The rules of the site, if the parts that they were made to are now those of a URL with the same key: its own, or those of its
     /// canonical URL. The key can then be made from them.
-    of_same_key: Option<EditProgram<'p>>,
+    of_same_key: Option<RuleProgram<'p>>,
 }
 
 impl Normalizer {
-    /// The key that the edits of a site give a URL, written to `out` if it is not the URL itself.
+    /// The key that the rules of a site give a URL, written to `out` if it is not the URL itself.
     #[inline]
     pub(super) fn edited_key<'s>(
         program: &Program<'_>,
@@ -30,17 +30,17 @@ impl Normalizer {
         work: &mut Work,
         out: &'s mut TextBuffer,
     ) -> &'s [u8] {
-        if let Some(edits) = EditProgram::new(program)
+        if let Some(rules) = RuleProgram::new(program)
             && url.is_hierarchical()
-            && work.edited.read(url, &edits)
+            && work.edited.read(url, &rules)
         {
-            return work.edited.key(url, &edits, out);
+            return work.edited.key(url, &rules, out);
         }
         out.clear();
         write_identity_key(url, &mut work.params, out)
     }
 
-    /// What edits make of a URL, if that has the same key and stays as it is.
+    /// What rules make of a URL, if that has the same key and stays as it is.
     #[inline]
     pub(super) fn edited_url<'s>(
         &self,
@@ -64,13 +64,13 @@ impl Normalizer {
         let OutputBuffers { work, out, key, .. } = buffers;
         let canonical = if is_rewritten { out.as_bytes() } else { url.as_bytes() };
         let key = match of_same_key {
-            Some(edits) => work.edited.key_of_canonical(url, &edits, canonical, key),
+            Some(rules) => work.edited.key_of_canonical(url, &rules, canonical, key),
             None => Self::edited_key(program, url, work, key),
         };
         Both { key, canonical }
     }
 
-    /// Makes those edits to a URL whose results can be fetched. The canonical URL is then in `out`, unless it is the URL itself.
+    /// Makes those rules to a URL whose results can be fetched. The canonical URL is then in `out`, unless it is the URL itself.
     #[inline]
     fn rewrite<'p>(
         &self,
@@ -82,95 +82,95 @@ impl Normalizer {
             return Rewritten::default();
         }
         let OutputBuffers { work, out, key, again_out, .. } = buffers;
-        let Some(edits) = read(program, url, &mut work.edited) else { return Rewritten::default() };
+        let Some(rules) = read(program, url, &mut work.edited) else { return Rewritten::default() };
         let has_same_rules = |out: &TextBuffer, host: Range<usize>| {
             let other = self.image.index().site(out.padded(), host.start, host.end);
             other.is_some_and(|other| program.is_same(&other))
         };
-        match work.edited.rewrite(url, &edits, out, has_same_rules) {
-            Edited::Unchanged => Rewritten { is_rewritten: false, of_same_key: Some(edits) },
+        match work.edited.rewrite(url, &rules, out, has_same_rules) {
+            Edited::Unchanged => Rewritten { is_rewritten: false, of_same_key: Some(rules) },
             Edited::Refused => Rewritten::default(),
-            Edited::Canonical => Rewritten { is_rewritten: true, of_same_key: Some(edits) },
+            Edited::Canonical => Rewritten { is_rewritten: true, of_same_key: Some(rules) },
             Edited::SameIfKeysAre => {
-                let edited_key = work.edited.key(url, &edits, again_out);
-                let is_rewritten = has_key(edited_key, url, &edits, &mut work.edited, key);
+                let edited_key = work.edited.key(url, &rules, again_out);
+                let is_rewritten = has_key(edited_key, url, &rules, &mut work.edited, key);
                 Rewritten { is_rewritten, of_same_key: None }
             }
             Edited::Unknown => {
-                Rewritten { is_rewritten: self.is_stable(url, &edits, buffers), of_same_key: None }
+                Rewritten { is_rewritten: self.is_stable(url, &rules, buffers), of_same_key: None }
             }
         }
     }
 
-    /// Whether the URL in `out`, which edits made of `url`, has the same key and stays as it is: by reading it and making
-    /// all edits again.
-    fn is_stable(&self, url: &ParsedUrl, edits: &EditProgram<'_>, buffers: &mut OutputBuffers) -> bool {
+    /// Whether the URL in `out`, which rules made of `url`, has the same key and stays as it is: by reading it and making
+    /// all rules again.
+    fn is_stable(&self, url: &ParsedUrl, rules: &RuleProgram<'_>, buffers: &mut OutputBuffers) -> bool {
         let OutputBuffers { work, out, again, again_out, key, .. } = buffers;
         let Ok(Some(program)) = self.parse(out.as_bytes(), Wanted::Url, again, work) else { return false };
         if again.as_bytes() != out.as_bytes() {
             return false;
         }
         let edited = &mut work.edited;
-        let Some(again_edits) = read(&program, again, edited) else { return false };
+        let Some(again_rules) = read(&program, again, edited) else { return false };
         // A URL that is rewritten once more is not stable, whatever the rules of its host are.
-        if !edited.rewrite(again, &again_edits, again_out, |_, _| true).is_same_url()
-            || !edited.read(again, &again_edits)
+        if !edited.rewrite(again, &again_rules, again_out, |_, _| true).is_same_url()
+            || !edited.read(again, &again_rules)
         {
             return false;
         }
-        has_key(edited.key(again, &again_edits, again_out), url, edits, edited, key)
+        has_key(edited.key(again, &again_rules, again_out), url, rules, edited, key)
     }
 }
 
-/// Reads a URL for the edits of its site, unless these cannot speak of it.
+/// Reads a URL for the rules of its site, unless these cannot speak of it.
 #[inline]
 pub(super) fn read<'p>(
     program: &Program<'p>,
     url: &ParsedUrl,
     edited: &mut EditedUrl,
-) -> Option<EditProgram<'p>> {
+) -> Option<RuleProgram<'p>> {
     if !url.is_hierarchical() {
         return None;
     }
-    let edits = EditProgram::new(program)?;
-    edited.read(url, &edits).then_some(edits)
+    let rules = RuleProgram::new(program)?;
+    edited.read(url, &rules).then_some(rules)
 }
 
 /// Whether `url` has this key.
 fn has_key(
     expected: &[u8],
     url: &ParsedUrl,
-    edits: &EditProgram<'_>,
+    rules: &RuleProgram<'_>,
     edited: &mut EditedUrl,
     out: &mut TextBuffer,
 ) -> bool {
-    edited.read(url, edits) && edited.key(url, edits, out) == expected
+    edited.read(url, rules) && edited.key(url, rules, out) == expected
 }
 
-/// The indexes in the site's list of the edits that change a URL or its key, in order.
+/// The indexes in the site's list of the rules that change a URL or its key, in order.
 pub(super) fn firing(program: &Program<'_>, url: &ParsedUrl) -> Vec<usize> {
     let mut edited = EditedUrl::default();
-    let Some(edits) = read(program, url, &mut edited).map(EditProgram::one_by_one) else { return Vec::new() };
-    if !edited.read(url, &edits) || !edited.read_labels(url, &edits) {
+    let Some(rules) = read(program, url, &mut edited).map(RuleProgram::one_by_one) else { return Vec::new() };
+    if !edited.read(url, &rules) || !edited.read_labels(url, &rules) {
         return Vec::new();
     }
     // A copy, since parameters are sorted for a key.
     let written = |edited: &EditedUrl| {
         let (mut copy, mut text, mut key) = (edited.clone(), TextBuffer::default(), TextBuffer::default());
-        copy.write_url(url, &edits, &mut text);
-        (text.as_bytes().to_vec(), copy.write_key(url, &edits, &mut key).to_vec())
+        copy.write_url(url, &rules, &mut text);
+        (text.as_bytes().to_vec(), copy.write_key(url, &rules, &mut key).to_vec())
     };
     let (mut before, mut is_done) = (written(&edited), false);
     let changes = |number: &usize| {
         if is_done {
             return false;
         }
-        is_done = edited.run_only(url, &edits, *number).is_last;
+        is_done = edited.run_only(url, &rules, *number).is_last;
         let after = written(&edited);
         after != std::mem::replace(&mut before, after.clone())
     };
-    let mut numbers: Vec<usize> = (0..edits.len()).collect();
-    numbers.sort_by_key(|&number| edits.list_index(number));
+    let mut numbers: Vec<usize> = (0..rules.len()).collect();
+    numbers.sort_by_key(|&number| rules.list_index(number));
     numbers.retain(changes);
-    numbers.into_iter().filter_map(|number| edits.list_index(number)).collect()
+    numbers.into_iter().filter_map(|number| rules.list_index(number)).collect()
 }

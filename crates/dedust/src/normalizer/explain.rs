@@ -10,14 +10,14 @@ use crate::url::{ParseUrlError, ParsedUrl, first_segment, site_of, write_moved};
 /// ```
 /// use dedust::Normalizer;
 ///
-/// let rules = r#"{"version": 2, "sites": {"example.org": {"edits": [
+/// let rules = r#"{"version": 1, "sites": {"example.org": {"rules": [
 ///     {"change": [{"drop": "q.sid"}], "fetchable": true}
 /// ]}}}"#;
 /// let normalizer = Normalizer::compile_from(rules.as_bytes())?;
 /// let explanation = normalizer.explain("http://example.org/view?id=1&sid=9#top")?;
 /// assert_eq!(explanation.safe, "http://example.org/view?id=1&sid=9");
 /// assert_eq!(explanation.site.as_deref(), Some("example.org"));
-/// assert_eq!(explanation.edits, [0]);
+/// assert_eq!(explanation.rules, [0]);
 /// assert_eq!(explanation.canonical, "http://example.org/view?id=1");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -29,8 +29,8 @@ pub struct Explanation {
     pub site: Option<Box<str>>,
     /// The site of the URL, if that shows the pages of `site`.
     pub mirror: Option<Box<str>>,
-    /// The indexes in the site's list of the edits that changed the URL or its key, in the order in which they were made.
-    pub edits: Vec<usize>,
+    /// The indexes in the site's list of the rules that changed the URL or its key, in the order in which they were made.
+    pub rules: Vec<usize>,
     /// The key.
     pub key: UrlKey,
     /// The canonical URL.
@@ -43,13 +43,13 @@ impl Normalizer {
         let safe = ParsedUrl::parse(url.as_ref())?;
         let (moved, mirror) = self.moved(&safe);
         let site = self.program_of(&moved);
-        let edits = site.map_or_else(Vec::new, |site| edited::firing(&site, &moved));
+        let rules = site.map_or_else(Vec::new, |site| edited::firing(&site, &moved));
         let domain = site.map(|site| &moved.host()[moved.host().len() - site.domain_len..]);
         let domain = domain.or(mirror.is_some().then(|| site_of(moved.host())));
         Ok(Explanation {
             site: domain.map(|domain| String::from_utf8_lossy(domain).into()),
             mirror,
-            edits,
+            rules,
             key: self.key(&url)?,
             canonical: self.normalize(&url)?,
             safe: CanonicalUrl(safe.as_bytes().into()),

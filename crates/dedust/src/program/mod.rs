@@ -1,14 +1,14 @@
 /*!
 The compiled rules of one site, read where they lie: in memory, as they were in a file.
 
-Edits are made step by step (`edits/`); a mirror takes URLs for those of another site (`mirror.rs`). Beside that are texts by number
+Rules are made step by step (`rules/`); a mirror takes URLs for those of another site (`mirror.rs`). Beside that are texts by number
 (`texts.rs`, `text_builder.rs`), and classes and parts of values as bytes (`class_code.rs`, `atom_code.rs`).
 */
 
 mod atom_code;
 mod class_code;
-pub(crate) mod edits;
 mod mirror;
+pub(crate) mod rules;
 mod text_builder;
 mod texts;
 
@@ -20,7 +20,7 @@ use crate::url::PADDING;
 
 /// Flags of a shape, at [`FLAGS_AT`]. How many bytes an end takes, as a power of two, is in the two bits from here on.
 const END_WIDTH: u32 = 4;
-/// The site has no edits: all that is of it alone lies as `mirror.rs` says.
+/// The site has no rules: all that is of it alone lies as `mirror.rs` says.
 const IS_MIRROR: u8 = 64;
 const FLAGS_AT: usize = 4;
 

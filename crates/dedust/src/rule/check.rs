@@ -1,14 +1,14 @@
 /*!
-Whether an edit makes sense by itself: no gaps, no text that would be read as something else.
+Whether a rule makes sense by itself: no gaps, no text that would be read as something else.
 */
 
-use super::{Change, Closed, Edit, PathPart, Replace, Source, Spot};
-use crate::url::{TokenKey, Value, is_query_text};
+use super::{Change, Closed, PathPart, Replace, Rule, Source, Spot};
+use crate::url::{UrlPart, Value, is_query_text};
 
-/// Why an edit is refused.
+/// Why a rule is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum InvalidEdit {
+pub enum InvalidRule {
     /// A URL would be left without scheme.
     #[error("what is written has no `scheme`, or may lack it")]
     NoScheme,
@@ -16,7 +16,7 @@ pub enum InvalidEdit {
     #[error("`{value}` cannot stand in `{key}` of a safely normalized URL")]
     UnsafeText {
         /// The key.
-        key: TokenKey,
+        key: UrlPart,
         /// Its value.
         value: Box<str>,
     },
@@ -28,9 +28,9 @@ pub enum InvalidEdit {
     FailureBound,
     /// The order names something else than a query parameter.
     #[error("the order names `{0}`, which is no query parameter")]
-    UnknownInOrder(TokenKey),
+    UnknownInOrder(UrlPart),
     /// A change that must be the only one.
-    #[error("an edit that moves URLs to another site makes no other change")]
+    #[error("a rule that moves URLs to another site makes no other change")]
     NotAlone,
     /// A replacement could go on for ever, or looks for nothing.
     #[error("replacing `{from}` by `{to}` makes URLs no shorter")]
@@ -40,21 +40,21 @@ pub enum InvalidEdit {
         /// What it writes instead.
         to: Box<str>,
     },
-    /// A closed edit asks for a segment from the right.
-    #[error("a closed edit asks for path segments from the left, not for `{0}`")]
+    /// A closed rule asks for a segment from the right.
+    #[error("a closed rule asks for path segments from the left, not for `{0}`")]
     ClosedFromRight(Box<str>),
     /// A text in place of a parameter is written where none was.
     #[error(
         "`{0}` is a text in place of a parameter: it can be asked for, read, left out and translated, not added"
     )]
-    AddsText(TokenKey),
+    AddsText(UrlPart),
     /// There is nothing to change.
-    #[error("there is no change, expected one unless the edit is the last")]
+    #[error("there is no change, expected one unless the rule is the last")]
     NoChange,
-    /// An earlier edit takes away what it asks for, or what it would change.
-    #[error("it is never made: edit {by} takes `{spot}` away first")]
+    /// An earlier rule takes away what it asks for, or what it would change.
+    #[error("it is never made: rule {by} takes `{spot}` away first")]
     NeverMade {
-        /// The index of the earlier edit.
+        /// The index of the earlier rule.
         by: usize,
         /// What it takes away.
         spot: Box<str>,
@@ -62,50 +62,50 @@ pub enum InvalidEdit {
 }
 
 /// Whether what is written of a value stays within its part of a URL.
-fn check_read(key: &TokenKey, source: &Source) -> Result<(), InvalidEdit> {
+fn check_read(key: &UrlPart, source: &Source) -> Result<(), InvalidRule> {
     let texts = [&source.prefix, &source.suffix].into_iter().chain(source.table.iter().map(|(_, to)| to));
     for text in texts {
         check_text(key, Some(&Value::Text(text.clone())))?;
     }
     let is_sorted = source.table.is_sorted_by(|a, b| a.0 < b.0);
-    if is_sorted { Ok(()) } else { Err(InvalidEdit::Unsorted(key.to_string().into())) }
+    if is_sorted { Ok(()) } else { Err(InvalidRule::Unsorted(key.to_string().into())) }
 }
 
-fn check_replace(Replace { from, to, .. }: &Replace) -> Result<(), InvalidEdit> {
+fn check_replace(Replace { from, to, .. }: &Replace) -> Result<(), InvalidRule> {
     match (to.len(), to) < (from.len(), from) {
         true => Ok(()),
-        false => Err(InvalidEdit::ReplaceGrows { from: from.clone(), to: to.clone() }),
+        false => Err(InvalidRule::ReplaceGrows { from: from.clone(), to: to.clone() }),
     }
 }
 
-pub(super) fn check_edit(edit: &Edit) -> Result<(), InvalidEdit> {
-    if !(0.0..=1.0).contains(&edit.evidence.failure_bound) {
-        return Err(InvalidEdit::FailureBound);
+pub(super) fn check_rule(rule: &Rule) -> Result<(), InvalidRule> {
+    if !(0.0..=1.0).contains(&rule.evidence.failure_bound) {
+        return Err(InvalidRule::FailureBound);
     }
-    for spot in edit.when.keys() {
+    for spot in rule.when.keys() {
         check_spot(spot)?;
     }
-    if edit.change.is_empty() && !edit.last {
-        return Err(InvalidEdit::NoChange);
+    if rule.change.is_empty() && !rule.last {
+        return Err(InvalidRule::NoChange);
     }
-    if let Some(spot) = edit.when.keys().find(|spot| matches!(spot, Spot::FromRight(_)))
-        && edit.closed != Closed::No
+    if let Some(spot) = rule.when.keys().find(|spot| matches!(spot, Spot::FromRight(_)))
+        && rule.closed != Closed::No
     {
-        return Err(InvalidEdit::ClosedFromRight(spot.to_string().into()));
+        return Err(InvalidRule::ClosedFromRight(spot.to_string().into()));
     }
     let is_alone = |change: &Change| matches!(change, Change::Move(_));
-    if edit.change.len() > 1 && edit.change.iter().any(is_alone) {
-        return Err(InvalidEdit::NotAlone);
+    if rule.change.len() > 1 && rule.change.iter().any(is_alone) {
+        return Err(InvalidRule::NotAlone);
     }
-    for change in &edit.change {
+    for change in &rule.change {
         match change {
             Change::Replace(list) => list.iter().try_for_each(check_replace)?,
             Change::Move(_) | Change::SplitParams => {}
             Change::Order(order) => {
                 order.iter().try_for_each(|key| check_text(key, None))?;
-                let is_param = |key: &TokenKey| matches!(key, TokenKey::QueryParam(_));
+                let is_param = |key: &UrlPart| matches!(key, UrlPart::QueryParam(_));
                 if let Some(key) = order.iter().find(|key| !is_param(key)) {
-                    return Err(InvalidEdit::UnknownInOrder(key.clone()));
+                    return Err(InvalidRule::UnknownInOrder(key.clone()));
                 }
             }
             Change::Drop(spot) | Change::Forget(spot) => check_spot(spot)?,
@@ -114,14 +114,14 @@ pub(super) fn check_edit(edit: &Edit) -> Result<(), InvalidEdit> {
                 for text in values.iter().filter_map(|mapped| mapped.becomes.clone()) {
                     check_text(of, Some(&Value::Text(text)))?;
                 }
-                if *of == TokenKey::Scheme && values.iter().any(|mapped| mapped.becomes.is_none()) {
-                    return Err(InvalidEdit::NoScheme);
+                if *of == UrlPart::Scheme && values.iter().any(|mapped| mapped.becomes.is_none()) {
+                    return Err(InvalidRule::NoScheme);
                 }
                 if !values.is_sorted_by(|a, b| a.is < b.is) {
-                    return Err(InvalidEdit::Unsorted(of.to_string().into()));
+                    return Err(InvalidRule::Unsorted(of.to_string().into()));
                 }
             }
-            Change::Set { key, .. } if key.is_query_text() => return Err(InvalidEdit::AddsText(key.clone())),
+            Change::Set { key, .. } if key.is_query_text() => return Err(InvalidRule::AddsText(key.clone())),
             Change::Set { key, to } => {
                 check_text(key, to.is_empty().then_some(&Value::Bare))?;
                 match to.as_slice() {
@@ -134,12 +134,12 @@ pub(super) fn check_edit(edit: &Edit) -> Result<(), InvalidEdit> {
             }
             Change::Path(parts) => {
                 for part in parts {
-                    let key = TokenKey::PathSegment(0);
+                    let key = UrlPart::PathSegment(0);
                     match part {
                         PathPart::Text(text) => {
                             check_text(&key, Some(&Value::Text(text.clone())))?;
                             if text.is_empty() || **text == *"." || **text == *".." || text.contains(';') {
-                                return Err(InvalidEdit::UnsafeText { key, value: text.clone() });
+                                return Err(InvalidRule::UnsafeText { key, value: text.clone() });
                             }
                         }
                         PathPart::Value { from, .. } => check_read(&key, from)?,
@@ -153,7 +153,7 @@ pub(super) fn check_edit(edit: &Edit) -> Result<(), InvalidEdit> {
     Ok(())
 }
 
-fn check_spot(spot: &Spot) -> Result<(), InvalidEdit> {
+fn check_spot(spot: &Spot) -> Result<(), InvalidRule> {
     match spot {
         Spot::Key(key) => check_text(key, None),
         Spot::FromRight(_) => Ok(()),
@@ -161,29 +161,29 @@ fn check_spot(spot: &Spot) -> Result<(), InvalidEdit> {
 }
 
 /// Refuses text that would end the part of a URL that it is written to.
-fn check_text(key: &TokenKey, value: Option<&Value>) -> Result<(), InvalidEdit> {
-    let refuse = |text: &str| Err(InvalidEdit::UnsafeText { key: key.clone(), value: text.into() });
+fn check_text(key: &UrlPart, value: Option<&Value>) -> Result<(), InvalidRule> {
+    let refuse = |text: &str| Err(InvalidRule::UnsafeText { key: key.clone(), value: text.into() });
     let clean =
         |text: &str, ends: &[u8]| text.bytes().all(|byte| byte.is_ascii_graphic() && !ends.contains(&byte));
-    if let TokenKey::PathParam(name) | TokenKey::QueryParam(name) = key {
-        let ends: &[u8] = if matches!(key, TokenKey::PathParam(_)) { b"/?#;=" } else { b"&#=" };
+    if let UrlPart::PathParam(name) | UrlPart::QueryParam(name) = key {
+        let ends: &[u8] = if matches!(key, UrlPart::PathParam(_)) { b"/?#;=" } else { b"&#=" };
         if !clean(&name.name, ends) && !key.is_query_text() {
             return refuse(&name.name);
         }
     }
     let ends: &[u8] = match key {
-        TokenKey::Scheme => return refuse_unless(value, &["http", "https", "ftp", "ws", "wss"], refuse),
-        TokenKey::TrailingSlash => return refuse_unless(value, &["/"], refuse),
-        TokenKey::QuerySeparator => return refuse_unless(value, &[";"], refuse),
-        TokenKey::Subdomain(_) | TokenKey::Port => b"./?#@:\\",
-        TokenKey::PathSegment(_) => b"/?#\\",
-        TokenKey::PathParam(_) => b"/?#;\\",
-        TokenKey::QueryParam(_) => b"&#",
-        TokenKey::Hashbang => b"",
+        UrlPart::Scheme => return refuse_unless(value, &["http", "https", "ftp", "ws", "wss"], refuse),
+        UrlPart::TrailingSlash => return refuse_unless(value, &["/"], refuse),
+        UrlPart::QuerySeparator => return refuse_unless(value, &[";"], refuse),
+        UrlPart::Subdomain(_) | UrlPart::Port => b"./?#@:\\",
+        UrlPart::PathSegment(_) => b"/?#\\",
+        UrlPart::PathParam(_) => b"/?#;\\",
+        UrlPart::QueryParam(_) => b"&#",
+        UrlPart::Hashbang => b"",
     };
     match value {
         None => Ok(()),
-        Some(Value::Bare) if matches!(key, TokenKey::QueryParam(_)) => Ok(()),
+        Some(Value::Bare) if matches!(key, UrlPart::QueryParam(_)) => Ok(()),
         Some(Value::Bare) => refuse("(no value)"),
         // Anything else would be read as a parameter.
         Some(Value::Text(text))
@@ -199,8 +199,8 @@ fn check_text(key: &TokenKey, value: Option<&Value>) -> Result<(), InvalidEdit> 
 fn refuse_unless(
     value: Option<&Value>,
     known: &[&str],
-    refuse: impl Fn(&str) -> Result<(), InvalidEdit>,
-) -> Result<(), InvalidEdit> {
+    refuse: impl Fn(&str) -> Result<(), InvalidRule>,
+) -> Result<(), InvalidRule> {
     match value {
         None => Ok(()),
         Some(Value::Text(text)) if known.contains(&&**text) => Ok(()),

@@ -1,15 +1,15 @@
 /*!
-Changes what people decided about some edits of a site: a rule set in, the same with other decisions out.
+Changes what people decided about some rules of a site: a rule set in, the same with other decisions out.
 
-Edits are named by their ids, or the beginnings of these. A rule set whose edits could no longer stand together stays as it was.
+Rules are named by their ids, or the beginnings of these. A rule set whose rules could no longer stand together stays as it was.
 Reads and writes no file.
 */
 
 use serde::{Deserialize, Serialize};
 
-use super::{Decision, Edit, InvalidSite, RuleSet, SiteRules};
+use super::{Decision, InvalidSite, Rule, RuleSet, SiteRules};
 
-/// What is decided about an edit.
+/// What is decided about a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecisionVerb {
@@ -23,16 +23,16 @@ pub enum DecisionVerb {
     Unpin,
 }
 
-/// Which edits of a site are meant.
+/// Which rules of a site are meant.
 #[derive(Clone, Copy, Debug)]
-pub enum DecidedEdits<'a> {
+pub enum DecidedRules<'a> {
     /// All of them.
     All,
     /// Those whose ids start with one of these.
     Ids(&'a [String]),
 }
 
-/// An edit about which something was decided.
+/// A rule about which something was decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decided {
     /// Its index in the list of its site.
@@ -51,8 +51,8 @@ pub enum DecideError {
         /// As it was named.
         site: Box<str>,
     },
-    /// No such edit.
-    #[error("no edit of `{site}` has an id that starts with `{id}`")]
+    /// No such rule.
+    #[error("no rule of `{site}` has an id that starts with `{id}`")]
     UnknownId {
         /// The site.
         site: Box<str>,
@@ -66,29 +66,29 @@ pub enum DecideError {
         site: Box<str>,
         /// As it was named.
         id: Box<str>,
-        /// The edits whose ids start so.
+        /// The rules whose ids start so.
         indexes: Vec<usize>,
     },
-    /// The edits could not stand together.
+    /// The rules could not stand together.
     #[error("the rules of `{site}` would be refused")]
     Refused {
         /// The site.
         site: Box<str>,
-        /// The edits as they would have been.
-        edits: Vec<Edit>,
+        /// The rules as they would have been.
+        rules: Vec<Rule>,
         /// Why not.
         source: InvalidSite,
     },
 }
 
 impl DecisionVerb {
-    /// Changes an edit. `false`: it was so before, and keeps the decision that it has.
-    pub fn apply(self, edit: &mut Edit, decision: &Decision) -> bool {
+    /// Changes a rule. `false`: it was so before, and keeps the decision that it has.
+    pub fn apply(self, rule: &mut Rule, decision: &Decision) -> bool {
         let (decided, is_decided) = match self {
-            Self::Off => (&mut edit.off, true),
-            Self::On => (&mut edit.off, false),
-            Self::Pin => (&mut edit.pinned, true),
-            Self::Unpin => (&mut edit.pinned, false),
+            Self::Off => (&mut rule.off, true),
+            Self::On => (&mut rule.off, false),
+            Self::Pin => (&mut rule.pinned, true),
+            Self::Unpin => (&mut rule.pinned, false),
         };
         let is_changed = decided.is_some() != is_decided;
         if is_changed {
@@ -99,10 +99,10 @@ impl DecisionVerb {
 }
 
 impl SiteRules {
-    /// The indexes of the edit whose id starts with `id`: one, unless the site has the same edit twice. `name` is that of the site.
-    pub fn edits_with_id(&self, name: &str, id: &str) -> Result<Vec<usize>, DecideError> {
+    /// The indexes of the rule whose id starts with `id`: one, unless the site has the same rule twice. `name` is that of the site.
+    pub fn rules_with_id(&self, name: &str, id: &str) -> Result<Vec<usize>, DecideError> {
         let id = id.to_ascii_lowercase();
-        let ids: Vec<String> = self.edits().iter().map(|edit| edit.id().to_string()).collect();
+        let ids: Vec<String> = self.rules().iter().map(|rule| rule.id().to_string()).collect();
         let matching: Vec<usize> =
             (0..ids.len()).filter(|&at| !id.is_empty() && ids[at].starts_with(&id)).collect();
         let (site, id) = (name.into(), id.into());
@@ -115,58 +115,58 @@ impl SiteRules {
 }
 
 impl RuleSet {
-    /// Decides about some edits of a site; says which they are, in the order of the list. After an error nothing has changed.
+    /// Decides about some rules of a site; says which they are, in the order of the list. After an error nothing has changed.
     ///
     /// ```
     /// use dedust::RuleSet;
-    /// use dedust::rules::{DecidedEdits, Decision, DecisionVerb};
+    /// use dedust::rules::{DecidedRules, Decision, DecisionVerb};
     ///
-    /// let mut rules = RuleSet::load(&br#"{"version": 2, "sites": {"a.example": {"edits": [
+    /// let mut rules = RuleSet::load(&br#"{"version": 1, "sites": {"a.example": {"rules": [
     ///     {"change": [{"drop": "q.sid"}]}, {"change": [{"drop": "q.id"}]}
     /// ]}}}"#[..])?;
-    /// let id = rules.site("a.example").ok_or("no site")?.edits()[1].id().to_string();
+    /// let id = rules.site("a.example").ok_or("no site")?.rules()[1].id().to_string();
     /// let decision = Decision { by: Some("anna".into()), ..Decision::default() };
-    /// let decided = rules.decide("a.example", DecidedEdits::Ids(&[id]), DecisionVerb::Off, &decision)?;
+    /// let decided = rules.decide("a.example", DecidedRules::Ids(&[id]), DecisionVerb::Off, &decision)?;
     /// assert_eq!((decided.len(), decided[0].index, decided[0].is_changed), (1, 1, true));
-    /// let edits = rules.site("a.example").ok_or("no site")?.edits();
-    /// assert!(edits[0].is_applied() && !edits[1].is_applied());
+    /// let rules = rules.site("a.example").ok_or("no site")?.rules();
+    /// assert!(rules[0].is_applied() && !rules[1].is_applied());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn decide(
         &mut self,
         site: &str,
-        which: DecidedEdits<'_>,
+        which: DecidedRules<'_>,
         verb: DecisionVerb,
         decision: &Decision,
     ) -> Result<Vec<Decided>, DecideError> {
         let rules = self.site(site).ok_or_else(|| DecideError::UnknownSite { site: site.into() })?;
         let mut indexes = Vec::new();
         match which {
-            DecidedEdits::All => indexes.extend(0..rules.len()),
-            DecidedEdits::Ids(ids) => {
+            DecidedRules::All => indexes.extend(0..rules.len()),
+            DecidedRules::Ids(ids) => {
                 for id in ids {
-                    indexes.extend(rules.edits_with_id(site, id)?);
+                    indexes.extend(rules.rules_with_id(site, id)?);
                 }
             }
         }
         indexes.sort_unstable();
         indexes.dedup();
-        let mut edits = rules.edits().to_vec();
+        let mut rules = rules.rules().to_vec();
         let decided: Vec<Decided> = indexes
             .into_iter()
-            .map(|index| Decided { index, is_changed: verb.apply(&mut edits[index], decision) })
+            .map(|index| Decided { index, is_changed: verb.apply(&mut rules[index], decision) })
             .collect();
         if decided.iter().any(|decided| decided.is_changed) {
-            self.replace_edits(site, edits)?;
+            self.replace_rules(site, rules)?;
         }
         Ok(decided)
     }
 
-    /// Gives a site other edits, if these can stand together; a site that is not there yet is made.
-    pub fn replace_edits(&mut self, site: &str, edits: Vec<Edit>) -> Result<(), DecideError> {
-        let rules = self.site(site).cloned().unwrap_or_default();
-        let refuse = |source| DecideError::Refused { site: site.into(), edits: edits.clone(), source };
-        let rules = rules.with_edits(edits.clone()).map_err(refuse)?;
-        self.insert(site, rules).map_err(refuse)
+    /// Gives a site other rules, if these can stand together; a site that is not there yet is made.
+    pub fn replace_rules(&mut self, site: &str, rules: Vec<Rule>) -> Result<(), DecideError> {
+        let site_rules = self.site(site).cloned().unwrap_or_default();
+        let refuse = |source| DecideError::Refused { site: site.into(), rules: rules.clone(), source };
+        let site_rules = site_rules.with_rules(rules.clone()).map_err(refuse)?;
+        self.insert(site, site_rules).map_err(refuse)
     }
 }

@@ -1,8 +1,8 @@
 /*!
-What people decided about an edit: that it is not applied, or that it stays.
+What people decided about a rule: that it is not applied, or that it stays.
 
-A decision is part of the edit in the rule file, so that it can be reviewed and goes where the rules go. Decisions outlive learning:
-they are found again by what an edit says ([`EditId`]), not by its index in a list.
+A decision is part of the rule in the rule file, so that it can be reviewed and goes where the rules go. Decisions outlive learning:
+they are found again by what a rule says ([`RuleId`]), not by its index in a list.
 */
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Change, Closed, Edit, Evidence, Promise, SiteRules, Spot, Test};
+use super::{Change, Closed, Evidence, Promise, Rule, SiteRules, Spot, Test};
 
 /// Who decided, when and why.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,19 +45,19 @@ impl fmt::Display for Decision {
     }
 }
 
-/// Names an edit by what it says: eight hexadecimal digits that depend on nothing but `when`, `closed`, `change` and `last`.
+/// Names a rule by what it says: eight hexadecimal digits that depend on nothing but `when`, `closed`, `change` and `last`.
 ///
-/// For people to type. Programs that ask whether two edits are the same use [`Edit::says_same`].
+/// For people to type. Programs that ask whether two rules are the same use [`Rule::says_same`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EditId(u32);
+pub struct RuleId(u32);
 
-impl fmt::Display for EditId {
+impl fmt::Display for RuleId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:08x}", self.0)
     }
 }
 
-/// What an edit says, without why and since when.
+/// What a rule says, without why and since when.
 #[derive(Serialize)]
 struct Said<'a> {
     when: &'a BTreeMap<Spot, Test>,
@@ -66,7 +66,7 @@ struct Said<'a> {
     last: bool,
 }
 
-impl Edit {
+impl Rule {
     /// Whether URLs are changed by it. Not if somebody turned it off, nor if fetching pages refuted it; a pinned one is applied
     /// even then, since people have the last word.
     pub fn is_applied(&self) -> bool {
@@ -74,14 +74,14 @@ impl Edit {
     }
 
     /// What it is called on the command line.
-    pub fn id(&self) -> EditId {
+    pub fn id(&self) -> RuleId {
         let said = Said { when: &self.when, closed: self.closed, change: &self.change, last: self.last };
         // Names of parts are texts, so that this cannot fail.
         let json = serde_json::to_vec(&said).unwrap_or_default();
-        EditId((xxh3_64(&json) >> 32) as u32)
+        RuleId((xxh3_64(&json) >> 32) as u32)
     }
 
-    /// Whether another edit says the same, whatever is known or was decided about the two.
+    /// Whether another rule says the same, whatever is known or was decided about the two.
     pub fn says_same(&self, other: &Self) -> bool {
         self.when == other.when
             && self.closed == other.closed
@@ -91,13 +91,13 @@ impl Edit {
 }
 
 impl SiteRules {
-    /// What the edits that are applied are expected to lose at most: less than was promised of all that were learned, where some of
-    /// these are off or refuted. `None` if nothing was promised, or if an edit is applied of which nothing is known but that somebody
+    /// What the rules that are applied are expected to lose at most: less than was promised of all that were learned, where some of
+    /// these are off or refuted. `None` if nothing was promised, or if a rule is applied of which nothing is known but that somebody
     /// wants it: written by hand, or pinned although it was refuted.
     pub fn promise(&self) -> Option<Promise> {
         let Promise { lost, pages } = self.summary().promise?;
-        let is_known = |edit: &Edit| edit.evidence != Evidence::default() && !edit.evidence.is_refuted();
-        if !self.applied().all(|(_, edit)| is_known(edit)) {
+        let is_known = |rule: &Rule| rule.evidence != Evidence::default() && !rule.evidence.is_refuted();
+        if !self.applied().all(|(_, rule)| is_known(rule)) {
             return None;
         }
         let lost = if self.applied().next().is_none() { 0 } else { lost };
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use crate::rule::{Outcome, SiteSummary, Verdict};
 
-    fn edit(json: &str) -> Edit {
+    fn rule(json: &str) -> Rule {
         serde_json::from_str(json).unwrap()
     }
 
@@ -155,14 +155,14 @@ mod tests {
     fn a_promise_is_one_of_what_is_applied() {
         let learned = r#"{"change": [{"drop": "q.sid"}], "evidence": {"urls": 9, "support_pairs": 9, "false_pairs": 0, "groups": 9,
             "failed_groups": 0, "failure_bound": 0.3, "kinds": []}}"#;
-        let [learned, by_hand] = [learned, r#"{"change": [{"drop": "q.ref"}]}"#].map(edit);
-        let off = Edit { off: Some(Box::default()), ..learned.clone() };
-        let mut pinned = Edit { pinned: Some(Box::default()), ..learned.clone() };
-        let lost = |edits: &[&Edit]| {
-            let edits = edits.iter().map(|&edit| edit.clone()).collect();
+        let [learned, by_hand] = [learned, r#"{"change": [{"drop": "q.ref"}]}"#].map(rule);
+        let off = Rule { off: Some(Box::default()), ..learned.clone() };
+        let mut pinned = Rule { pinned: Some(Box::default()), ..learned.clone() };
+        let lost = |rules: &[&Rule]| {
+            let rules = rules.iter().map(|&rule| rule.clone()).collect();
             let summary =
                 SiteSummary { promise: Some(Promise { lost: 3, pages: 40 }), ..SiteSummary::default() };
-            SiteRules::new(summary, edits).unwrap().promise().map(|promise| promise.lost)
+            SiteRules::new(summary, rules).unwrap().promise().map(|promise| promise.lost)
         };
         assert_eq!(lost(&[&learned]), Some(3));
         assert_eq!(lost(&[&pinned]), Some(3));
@@ -172,7 +172,7 @@ mod tests {
         pinned.evidence.verdict = serde_json::from_str(verdict).ok();
         assert!(pinned.evidence.is_refuted());
         assert_eq!(lost(&[&pinned]), None);
-        assert_eq!(lost(&[&Edit { pinned: None, ..pinned.clone() }]), Some(0));
+        assert_eq!(lost(&[&Rule { pinned: None, ..pinned.clone() }]), Some(0));
     }
 
     #[test]
@@ -197,37 +197,37 @@ mod tests {
     }
 
     #[test]
-    fn ids_depend_on_what_an_edit_says_alone() {
-        let plain = edit(r#"{"change": [{"drop": "q.sid"}]}"#);
-        let decided = edit(
+    fn ids_depend_on_what_an_rule_says_alone() {
+        let plain = rule(r#"{"change": [{"drop": "q.sid"}]}"#);
+        let decided = rule(
             r#"{"says": "x", "closed": false, "change": [{"drop": "q.sid"}], "fetchable": true, "off": {"by": "anna"},
                 "evidence": {"urls": 9, "support_pairs": 4, "false_pairs": 0, "groups": 4, "failed_groups": 0,
                              "failure_bound": 0.5, "kinds": []}}"#,
         );
         assert_eq!(plain.id(), decided.id());
         assert!(plain.says_same(&decided));
-        // Rule files name edits by it, so it must never change.
+        // Rule files name rules by it, so it must never change.
         assert_eq!(plain.id().to_string(), "1bcc19fb");
         for other in [
             r#"{"change": [{"drop": "q.sid2"}]}"#,
             r#"{"change": [{"drop": "q.sid"}], "last": true}"#,
             r#"{"when": {"path_0": {"is": "a"}}, "change": [{"drop": "q.sid"}]}"#,
         ] {
-            assert_ne!(plain.id(), edit(other).id());
-            assert!(!plain.says_same(&edit(other)));
+            assert_ne!(plain.id(), rule(other).id());
+            assert!(!plain.says_same(&rule(other)));
         }
     }
 
     #[test]
-    fn an_edit_is_applied_unless_it_is_off_or_refuted_and_a_pinned_one_even_then() {
-        let mut edit = edit(r#"{"change": [{"drop": "q.sid"}]}"#);
-        assert!(edit.is_applied());
-        edit.evidence.verdict = Some(Verdict { outcome: Outcome::Refuted, ..Verdict::default() });
-        assert!(!edit.is_applied());
-        edit.pinned = Some(Box::default());
-        assert!(edit.is_applied());
-        edit.off = Some(Box::default());
-        assert!(!edit.is_applied());
+    fn an_rule_is_applied_unless_it_is_off_or_refuted_and_a_pinned_one_even_then() {
+        let mut rule = rule(r#"{"change": [{"drop": "q.sid"}]}"#);
+        assert!(rule.is_applied());
+        rule.evidence.verdict = Some(Verdict { outcome: Outcome::Refuted, ..Verdict::default() });
+        assert!(!rule.is_applied());
+        rule.pinned = Some(Box::default());
+        assert!(rule.is_applied());
+        rule.off = Some(Box::default());
+        assert!(!rule.is_applied());
     }
 
     #[test]

@@ -12,11 +12,11 @@ use super::{Outcome, Verdict};
 pub struct Evidence {
     /// Training URLs the rule covers.
     pub urls: u64,
-    /// Pairs of labelled URLs it brings to one form; of an edit, the votes on it.
+    /// Pairs of labelled URLs it brings to one form; of a rule, the votes on it.
     pub support_pairs: u64,
     /// Those of the pairs that are different pages, or of the votes that are against it.
     pub false_pairs: u64,
-    /// Groups of two or more labelled URLs it brings to one form; of an edit, those held out.
+    /// Groups of two or more labelled URLs it brings to one form; of a rule, those held out.
     pub groups: u64,
     /// Those of the groups that hold more than one page.
     pub failed_groups: u64,
@@ -32,7 +32,7 @@ pub struct Evidence {
     /// Some URLs it covers, each with a duplicate that it brings to the same form.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Example>,
-    /// How well an edit is known to be right, if its learner says so.
+    /// How well a rule is known to be right, if its learner says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
     /// What fetching pages said about the rule, if that was tried.
@@ -40,14 +40,14 @@ pub struct Evidence {
     pub verdict: Option<Verdict>,
 }
 
-/// How well an edit is known to be right.
+/// How well a rule is known to be right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Trust {
     /// By what the site showed.
     Proven,
-    /// By what the site showed and by what is known of such edits on most sites.
+    /// By what the site showed and by what is known of such rules on most sites.
     Likely,
     /// By pages that were fetched to settle it, after it was learned. Its counts are those of the URLs that were fetched.
     Fetched,

@@ -3,12 +3,12 @@ The rule file: JSON for machines and people, format version first, the same byte
 
 ```json
 {
-  "version": 2,
+  "version": 1,
   "method": "canonfd",
   "sites": {
     "example.org": {
       "summary": { "urls": 1200, "labelled": 1100, "pages": 600, "raw_rules": 4, "qualified_rules": 2 },
-      "edits": [
+      "rules": [
         {
           "says": "on `/index.php`, where there is `title`: the path is `/wiki/{q.title}`",
           "when": { "path_0": { "is": "index.php" }, "path_1": "absent", "q.title": { "any": "text" } },
@@ -24,7 +24,7 @@ The rule file: JSON for machines and people, format version first, the same byte
 `docs/rules.md` is its reference, and `rules.schema.json` of this crate the same for machines.
 
 A field of another name, and a site, field or key that is there twice, are errors: whoever wrote it means something that
-would not be applied. So is an edit that can never be made.
+would not be applied. So is a rule that can never be made.
 */
 
 use std::collections::BTreeMap;
@@ -39,11 +39,11 @@ use super::limits::{
     DEFAULT_RULES_MEMORY, MAX_OPTIONS_BYTES, MAX_SITE_BYTES, Progress, memory_of, memory_to_compile,
 };
 use super::set::check_site;
-use super::{Edit, InvalidSite, RefusedEdit, RuleSet, SiteRules, SiteSummary};
+use super::{InvalidSite, RefusedRule, Rule, RuleSet, SiteRules, SiteSummary};
 use crate::interner::Interner;
 
 /// The format that this build writes and reads.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 1;
 
 /// Why a rule file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +53,7 @@ pub enum LoadRulesError {
     #[error("cannot read the rule file")]
     Read(#[source] io::Error),
     /// It is not JSON, or not of the form of a rule file.
-    #[error("not a rule file; expected JSON that starts with {{\"version\": 2")]
+    #[error("not a rule file; expected JSON that starts with {{\"version\": 1")]
     Malformed(#[source] serde_json::Error),
     /// Written by another release. Learn the rules again.
     #[error("rule file has format version {found}, this build reads version {supported}")]
@@ -105,10 +105,10 @@ pub enum LoadRulesError {
         /// Where and what.
         source: serde_json::Error,
     },
-    /// An edit is not of the form of an edit.
+    /// A rule is not of the form of a rule.
     #[error("{kind} {index} of site `{site}` is malformed")]
-    MalformedEdit {
-        /// `edit`, or `refused edit`.
+    MalformedRule {
+        /// `rule`, or `refused rule`.
         kind: &'static str,
         /// The site.
         site: Box<str>,
@@ -142,9 +142,9 @@ struct SavedSite<'a> {
     summary: &'a SiteSummary,
     #[serde(skip_serializing_if = "<[Box<str>]>::is_empty")]
     hosts: &'a [Box<str>],
-    edits: &'a [Edit],
-    #[serde(skip_serializing_if = "<[RefusedEdit]>::is_empty")]
-    refused: &'a [RefusedEdit],
+    rules: &'a [Rule],
+    #[serde(skip_serializing_if = "<[RefusedRule]>::is_empty")]
+    refused: &'a [RefusedRule],
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
@@ -160,7 +160,7 @@ struct LoadedSite<'a> {
     #[serde(default)]
     hosts: Vec<Box<str>>,
     #[serde(borrow, default)]
-    edits: Vec<&'a RawValue>,
+    rules: Vec<&'a RawValue>,
     #[serde(borrow, default)]
     refused: Vec<&'a RawValue>,
 }
@@ -176,7 +176,7 @@ impl RuleSet {
                     SavedSite {
                         summary: rules.summary(),
                         hosts: rules.hosts(),
-                        edits: rules.edits(),
+                        rules: rules.rules(),
                         refused: rules.refused(),
                     },
                 )
@@ -208,11 +208,11 @@ impl RuleSet {
 
 impl LoadedSite<'_> {
     fn check(self, site: &str) -> Result<SiteRules, LoadRulesError> {
-        let Self { summary, hosts, edits, refused } = self;
-        let edits = read_list("edit", site, &edits)?;
-        let refused = read_list("refused edit", site, &refused)?;
+        let Self { summary, hosts, rules, refused } = self;
+        let rules = read_list("rule", site, &rules)?;
+        let refused = read_list("refused rule", site, &refused)?;
         let refuse = |source| LoadRulesError::InvalidSite { site: site.into(), source };
-        let rules = SiteRules::new(summary, edits).map_err(refuse)?;
+        let rules = SiteRules::new(summary, rules).map_err(refuse)?;
         Ok(rules.with_refused(refused).with_hosts(hosts))
     }
 }
@@ -223,7 +223,7 @@ fn read_list<T: DeserializeOwned>(
     site: &str,
     list: &[&RawValue],
 ) -> Result<Vec<T>, LoadRulesError> {
-    let malformed = |index, source| LoadRulesError::MalformedEdit { kind, site: site.into(), index, source };
+    let malformed = |index, source| LoadRulesError::MalformedRule { kind, site: site.into(), index, source };
     let read = |(index, raw): (usize, &&RawValue)| {
         serde_json::from_str(raw.get()).map_err(|source| malformed(index, source))
     };

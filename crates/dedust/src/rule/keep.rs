@@ -1,48 +1,48 @@
 /*!
 Rules that were learned again, with what people and `validate` said about the rules before.
 
-New rules and earlier ones in, rules out in which the new edits have the earlier decisions and verdicts. Decided edits that were not
-learned again are added: those that are off stay off, pinned ones are applied. Where a pinned edit and a learned one cannot stand together, the pinned
+New rules and earlier ones in, rules out in which the new rules have the earlier decisions and verdicts. Decided rules that were not
+learned again are added: those that are off stay off, pinned ones are applied. Where a pinned rule and a learned one cannot stand together, the pinned
 one stays and the learned one is left out. Nothing else of the earlier rules is kept.
 */
 
-use super::{Decision, Edit, EditIndex, Evidence, InvalidEdit, InvalidSite, RuleSet, SiteRules, SiteSummary};
+use super::{Decision, Evidence, InvalidRule, InvalidSite, Rule, RuleIndex, RuleSet, SiteRules, SiteSummary};
 
 /// What was kept of earlier rules, and what that took.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Kept {
-    /// Edits that are off.
+    /// Rules that are off.
     pub off: u64,
-    /// Edits that are pinned.
+    /// Rules that are pinned.
     pub pinned: u64,
-    /// Verdicts on edits.
+    /// Verdicts on rules.
     pub verdicts: u64,
-    /// Edits that gave way, in the order of sites.
+    /// Rules that gave way, in the order of sites.
     pub displaced: Vec<Displaced>,
-    /// Sites whose pinned edits hold on fewer hosts than before, since the new edits do.
+    /// Sites whose pinned rules hold on fewer hosts than before, since the new rules do.
     pub narrowed: Vec<Box<str>>,
 }
 
-/// An edit that gave way to a pinned one.
+/// A rule that gave way to a pinned one.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Displaced {
     /// Its site.
     pub site: Box<str>,
-    /// The edit. If it is pinned itself, it stays in the list and is off.
-    pub edit: Edit,
-    /// Why the edits could not stand together; `None` if they hold on different hosts.
+    /// The rule. If it is pinned itself, it stays in the list and is off.
+    pub rule: Rule,
+    /// Why the rules could not stand together; `None` if they hold on different hosts.
     pub cause: Option<InvalidSite>,
 }
 
 impl RuleSet {
-    /// Keeps what was decided about `earlier` rules, and verdicts on edits that say the same.
+    /// Keeps what was decided about `earlier` rules, and verdicts on rules that say the same.
     pub fn keep(&mut self, earlier: &Self) -> Kept {
         let mut kept = Kept::default();
         for (name, before) in earlier.sites() {
-            let is_kept = |edit: &Edit| is_decided(edit) || edit.evidence.verdict.is_some();
-            if !before.edits().iter().any(is_kept) {
+            let is_kept = |rule: &Rule| is_decided(rule) || rule.evidence.verdict.is_some();
+            if !before.rules().iter().any(is_kept) {
                 continue;
             }
             let learned = self.sites.get(name).cloned();
@@ -64,26 +64,26 @@ struct SiteKeeper<'a> {
 
 impl SiteKeeper<'_> {
     fn keep(mut self, learned: SiteRules) -> SiteRules {
-        let mut edits = learned.edits().to_vec();
-        let added = self.apply_decisions(&mut edits);
-        let has_pinned = added.iter().any(Edit::is_applied);
-        // Of an edit without evidence it is known anyway that nothing is promised: see `SiteRules::promise`.
-        let is_counted = !added.iter().any(|edit| edit.is_applied() && edit.evidence != Evidence::default());
-        let is_learned = !edits.is_empty();
-        edits.extend(added);
+        let mut rules = learned.rules().to_vec();
+        let added = self.apply_decisions(&mut rules);
+        let has_pinned = added.iter().any(Rule::is_applied);
+        // Of a rule without evidence it is known anyway that nothing is promised: see `SiteRules::promise`.
+        let is_counted = !added.iter().any(|rule| rule.is_applied() && rule.evidence != Evidence::default());
+        let is_learned = !rules.is_empty();
+        rules.extend(added);
         let hosts = match (has_pinned, is_learned) {
             (false, _) => learned.hosts().to_vec(),
             (true, false) => self.before.hosts().to_vec(),
-            (true, true) => self.common_hosts(learned.hosts(), &mut edits),
+            (true, true) => self.common_hosts(learned.hosts(), &mut rules),
         };
         let mut refused = learned.refused().to_vec();
-        let decided: Vec<Edit> = edits.iter().filter(|edit| is_decided(edit)).cloned().collect();
-        let index = EditIndex::new(&decided);
+        let decided: Vec<Rule> = rules.iter().filter(|rule| is_decided(rule)).cloned().collect();
+        let index = RuleIndex::new(&decided);
         refused
-            .retain(|refused| index.indexes_of(&decided, &refused.to_edit(Evidence::default())).is_empty());
+            .retain(|refused| index.indexes_of(&decided, &refused.to_rule(Evidence::default())).is_empty());
         let promise = learned.summary().promise.filter(|_| is_counted);
-        let rules = self.settle(learned, edits).with_refused(refused);
-        // What an edit loses that was not learned from this crawl is not in the promise.
+        let rules = self.settle(learned, rules).with_refused(refused);
+        // What a rule loses that was not learned from this crawl is not in the promise.
         let summary = SiteSummary { promise, ..rules.summary().clone() };
         let rules = rules.with_summary(summary);
         // A mirror is one on all hosts.
@@ -91,22 +91,22 @@ impl SiteKeeper<'_> {
         rules.with_hosts(hosts)
     }
 
-    /// Copies decisions and verdicts to edits that say the same, and returns decided ones that were not learned again.
-    fn apply_decisions(&mut self, edits: &mut [Edit]) -> Vec<Edit> {
-        let index = EditIndex::new(edits);
+    /// Copies decisions and verdicts to rules that say the same, and returns decided ones that were not learned again.
+    fn apply_decisions(&mut self, rules: &mut [Rule]) -> Vec<Rule> {
+        let index = RuleIndex::new(rules);
         let mut added = Vec::new();
-        for before in self.before.edits() {
+        for before in self.before.rules() {
             self.kept.off += u64::from(before.off.is_some());
             self.kept.pinned += u64::from(before.pinned.is_some());
-            let indexes = index.indexes_of(edits, before);
+            let indexes = index.indexes_of(rules, before);
             for &index in &indexes {
-                let edit = &mut edits[index];
-                // A list may have an edit twice. What was decided about one is decided about both.
-                edit.off = before.off.clone().or(edit.off.take());
-                edit.pinned = before.pinned.clone().or(edit.pinned.take());
-                edit.fetchable |= before.pinned.is_some() && before.fetchable;
-                if before.evidence.verdict.is_some() && edit.evidence.verdict.is_none() {
-                    edit.evidence.verdict.clone_from(&before.evidence.verdict);
+                let rule = &mut rules[index];
+                // A list may have a rule twice. What was decided about one is decided about both.
+                rule.off = before.off.clone().or(rule.off.take());
+                rule.pinned = before.pinned.clone().or(rule.pinned.take());
+                rule.fetchable |= before.pinned.is_some() && before.fetchable;
+                if before.evidence.verdict.is_some() && rule.evidence.verdict.is_none() {
+                    rule.evidence.verdict.clone_from(&before.evidence.verdict);
                     self.kept.verdicts += 1;
                 }
             }
@@ -117,8 +117,8 @@ impl SiteKeeper<'_> {
         added
     }
 
-    /// The hosts on which both the learned edits and those before hold. If there are none, only pinned edits stay.
-    fn common_hosts(&mut self, learned: &[Box<str>], edits: &mut Vec<Edit>) -> Vec<Box<str>> {
+    /// The hosts on which both the learned rules and those before hold. If there are none, only pinned rules stay.
+    fn common_hosts(&mut self, learned: &[Box<str>], rules: &mut Vec<Rule>) -> Vec<Box<str>> {
         let before = self.before.hosts();
         match (learned, before) {
             (hosts, []) | ([], hosts) => {
@@ -131,8 +131,8 @@ impl SiteKeeper<'_> {
                 let common: Vec<Box<str>> =
                     learned.iter().filter(|host| before.contains(host)).cloned().collect();
                 if common.is_empty() {
-                    let (free, others) = std::mem::take(edits).into_iter().partition(is_free);
-                    *edits = others;
+                    let (free, others) = std::mem::take(rules).into_iter().partition(is_free);
+                    *rules = others;
                     self.displace(free, None);
                     return before.to_vec();
                 }
@@ -144,67 +144,67 @@ impl SiteKeeper<'_> {
         }
     }
 
-    /// Leaves out edits until the others can stand together.
-    fn settle(&mut self, learned: SiteRules, mut edits: Vec<Edit>) -> SiteRules {
+    /// Leaves out rules until the others can stand together.
+    fn settle(&mut self, learned: SiteRules, mut rules: Vec<Rule>) -> SiteRules {
         loop {
-            let error = match SiteRules::new(learned.summary().clone(), edits.clone()) {
+            let error = match SiteRules::new(learned.summary().clone(), rules.clone()) {
                 Ok(rules) => return rules,
                 Err(error) => error,
             };
-            let displaced = make_room(&mut edits, &error);
+            let displaced = make_room(&mut rules, &error);
             if displaced.is_empty() {
-                // Only edits that are off are left, of which one makes no sense: no rule set has such edits.
+                // Only rules that are off are left, of which one makes no sense: no rule set has such rules.
                 return SiteRules::default();
             }
             self.displace(displaced, Some(&error));
         }
     }
 
-    fn displace(&mut self, edits: Vec<Edit>, cause: Option<&InvalidSite>) {
+    fn displace(&mut self, rules: Vec<Rule>, cause: Option<&InvalidSite>) {
         let site: &str = self.name;
         let displaced =
-            edits.into_iter().map(|edit| Displaced { site: site.into(), edit, cause: cause.cloned() });
+            rules.into_iter().map(|rule| Displaced { site: site.into(), rule, cause: cause.cloned() });
         self.kept.displaced.extend(displaced);
     }
 }
 
-/// Takes edits out of a list that is refused, rather those that nobody vouches for. A pinned one stays, and is off.
-fn make_room(edits: &mut Vec<Edit>, error: &InvalidSite) -> Vec<Edit> {
-    let is_free_at = |index: usize| edits.get(index).is_some_and(is_free);
+/// Takes rules out of a list that is refused, rather those that nobody vouches for. A pinned one stays, and is off.
+fn make_room(rules: &mut Vec<Rule>, error: &InvalidSite) -> Vec<Rule> {
+    let is_free_at = |index: usize| rules.get(index).is_some_and(is_free);
     let index = match error {
-        InvalidSite::Edit { index, source: InvalidEdit::NeverMade { by, .. } } => {
+        InvalidSite::Rule { index, source: InvalidRule::NeverMade { by, .. } } => {
             Some(if !is_free_at(*index) && is_free_at(*by) { *by } else { *index })
         }
-        InvalidSite::Edit { index, .. } if is_free_at(*index) => Some(*index),
+        InvalidSite::Rule { index, .. } if is_free_at(*index) => Some(*index),
         _ => None,
     };
     if let Some(index) = index.filter(|&index| is_free_at(index)) {
-        return vec![edits.remove(index)];
+        return vec![rules.remove(index)];
     }
-    if index.is_none() && edits.iter().any(is_free) {
-        let (free, others) = std::mem::take(edits).into_iter().partition(is_free);
-        *edits = others;
+    if index.is_none() && rules.iter().any(is_free) {
+        let (free, others) = std::mem::take(rules).into_iter().partition(is_free);
+        *rules = others;
         return free;
     }
-    let pinned = match index.filter(|&index| edits.get(index).is_some_and(Edit::is_applied)) {
+    let pinned = match index.filter(|&index| rules.get(index).is_some_and(Rule::is_applied)) {
         Some(index) => Some(index),
-        None => edits.iter().rposition(Edit::is_applied),
+        None => rules.iter().rposition(Rule::is_applied),
     };
-    pinned.and_then(|index| edits.get_mut(index)).map_or_else(Vec::new, |edit| {
-        let why = "could not stand beside the other pinned edits when the rules were learned again";
-        let displaced = edit.clone();
-        edit.off = Some(Box::new(Decision { why: Some(why.into()), ..Decision::default() }));
+    pinned.and_then(|index| rules.get_mut(index)).map_or_else(Vec::new, |rule| {
+        let why = "could not stand beside the other pinned rules when the rules were learned again";
+        let displaced = rule.clone();
+        rule.off = Some(Box::new(Decision { why: Some(why.into()), ..Decision::default() }));
         vec![displaced]
     })
 }
 
-fn is_decided(edit: &Edit) -> bool {
-    edit.off.is_some() || edit.pinned.is_some()
+fn is_decided(rule: &Rule) -> bool {
+    rule.off.is_some() || rule.pinned.is_some()
 }
 
-/// Whether an edit is applied though nobody vouches for it.
-fn is_free(edit: &Edit) -> bool {
-    edit.is_applied() && edit.pinned.is_none()
+/// Whether a rule is applied though nobody vouches for it.
+fn is_free(rule: &Rule) -> bool {
+    rule.is_applied() && rule.pinned.is_none()
 }
 
 #[cfg(test)]
@@ -212,37 +212,37 @@ mod tests {
     use super::*;
 
     fn load(site: &str) -> RuleSet {
-        RuleSet::load(format!(r#"{{"version": 2, "sites": {{"a.example": {site}}}}}"#).as_bytes()).unwrap()
+        RuleSet::load(format!(r#"{{"version": 1, "sites": {{"a.example": {site}}}}}"#).as_bytes()).unwrap()
     }
 
-    fn edits(rules: &RuleSet) -> Vec<String> {
-        let described = |edit: &Edit| {
-            let state = match (&edit.off, &edit.pinned) {
+    fn rules(rules: &RuleSet) -> Vec<String> {
+        let described = |rule: &Rule| {
+            let state = match (&rule.off, &rule.pinned) {
                 (Some(_), _) => "off: ",
                 (_, Some(_)) => "pinned: ",
                 _ => "",
             };
-            format!("{state}{edit}")
+            format!("{state}{rule}")
         };
-        rules.site("a.example").unwrap().edits().iter().map(described).collect()
+        rules.site("a.example").unwrap().rules().iter().map(described).collect()
     }
 
     #[test]
-    fn decisions_are_found_again_by_what_edits_say() {
+    fn decisions_are_found_again_by_what_rules_say() {
         let earlier = load(
-            r#"{"edits": [{"change": [{"drop": "q.sid"}], "off": {"by": "anna"}},
+            r#"{"rules": [{"change": [{"drop": "q.sid"}], "off": {"by": "anna"}},
                           {"change": [{"drop": "q.ref"}], "pinned": {}},
                           {"change": [{"drop": "q.old"}], "off": {}},
                           {"change": [{"drop": "q.hand"}], "pinned": {}},
                           {"change": [{"drop": "q.gone"}]}]}"#,
         );
         let mut learned = load(
-            r#"{"edits": [{"change": [{"drop": "q.new"}]}, {"change": [{"drop": "q.ref"}]},
+            r#"{"rules": [{"change": [{"drop": "q.new"}]}, {"change": [{"drop": "q.ref"}]},
                           {"change": [{"drop": "q.sid"}]}]}"#,
         );
         let kept = learned.keep(&earlier);
         assert_eq!(
-            edits(&learned),
+            rules(&learned),
             [
                 "`new` does not matter",
                 "pinned: `ref` does not matter",
@@ -252,7 +252,7 @@ mod tests {
             ]
         );
         assert_eq!((kept.off, kept.pinned, kept.displaced.len()), (2, 2, 0));
-        let by = |rules: &RuleSet| rules.site("a.example").unwrap().edits()[2].off.clone().unwrap().by;
+        let by = |rules: &RuleSet| rules.site("a.example").unwrap().rules()[2].off.clone().unwrap().by;
         assert_eq!(by(&learned).as_deref(), Some("anna"));
         let once = learned.clone();
         learned.keep(&once);
@@ -264,39 +264,37 @@ mod tests {
         let verdict = r#""evidence": {"urls": 9, "support_pairs": 4, "false_pairs": 0, "groups": 4, "failed_groups": 0,
             "failure_bound": 0.5, "kinds": [],
             "verdict": {"outcome": "refuted", "same": 0, "different": 9, "failed": 0}}"#;
-        let earlier = load(&format!(r#"{{"edits": [{{"change": [{{"drop": "q.sid"}}], {verdict}}}]}}"#));
-        let mut learned = load(r#"{"edits": [{"change": [{"drop": "q.sid"}]}]}"#);
+        let earlier = load(&format!(r#"{{"rules": [{{"change": [{{"drop": "q.sid"}}], {verdict}}}]}}"#));
+        let mut learned = load(r#"{"rules": [{"change": [{"drop": "q.sid"}]}]}"#);
         assert_eq!(learned.keep(&earlier).verdicts, 1);
-        assert!(!learned.site("a.example").unwrap().edits()[0].is_applied());
+        assert!(!learned.site("a.example").unwrap().rules()[0].is_applied());
     }
 
     #[test]
-    fn a_learned_edit_gives_way_to_a_pinned_one() {
+    fn a_learned_rule_gives_way_to_a_pinned_one() {
         let pinned = r#"{"when": {"q.s": {"is": "1"}}, "change": [{"drop": "q.t"}], "pinned": {}}"#;
-        let earlier = load(&format!(r#"{{"edits": [{pinned}]}}"#));
+        let earlier = load(&format!(r#"{{"rules": [{pinned}]}}"#));
         let mut learned =
-            load(r#"{"edits": [{"change": [{"drop": "q.s"}]}, {"change": [{"drop": "q.u"}]}]}"#);
+            load(r#"{"rules": [{"change": [{"drop": "q.s"}]}, {"change": [{"drop": "q.u"}]}]}"#);
         let kept = learned.keep(&earlier);
-        assert_eq!(edits(&learned), ["`u` does not matter", "pinned: where `s` is `1`: `t` does not matter"]);
-        assert_eq!(kept.displaced[0].edit.to_string(), "`s` does not matter");
+        assert_eq!(rules(&learned), ["`u` does not matter", "pinned: where `s` is `1`: `t` does not matter"]);
+        assert_eq!(kept.displaced[0].rule.to_string(), "`s` does not matter");
         assert!(kept.displaced[0].cause.is_some());
     }
 
     #[test]
     fn mirrors_give_way_too() {
-        let earlier = load(r#"{"edits": [{"change": [{"drop": "q.s"}], "pinned": {}}]}"#);
-        for learned in [r#"{"edits": [{"change": [{"move": "b.example"}]}]}"#] {
-            let mut learned = load(learned);
-            let kept = learned.keep(&earlier);
-            assert_eq!(edits(&learned), ["pinned: `s` does not matter"]);
-            assert_eq!(kept.displaced.len(), 1);
-        }
+        let earlier = load(r#"{"rules": [{"change": [{"drop": "q.s"}], "pinned": {}}]}"#);
+        let mut learned = load(r#"{"rules": [{"change": [{"move": "b.example"}]}]}"#);
+        let kept = learned.keep(&earlier);
+        assert_eq!(rules(&learned), ["pinned: `s` does not matter"]);
+        assert_eq!(kept.displaced.len(), 1);
     }
 
     #[test]
-    fn pinned_edits_hold_on_no_more_hosts_than_before() {
-        let pinned = r#""edits": [{"change": [{"drop": "q.s"}], "pinned": {}}]"#;
-        let new = r#""edits": [{"change": [{"drop": "q.t"}]}]"#;
+    fn pinned_rules_hold_on_no_more_hosts_than_before() {
+        let pinned = r#""rules": [{"change": [{"drop": "q.s"}], "pinned": {}}]"#;
+        let new = r#""rules": [{"change": [{"drop": "q.t"}]}]"#;
         let hosts = |before: &str, after: &str| {
             let earlier = load(&format!(r#"{{"hosts": [{before}], {pinned}}}"#));
             let mut learned = load(&format!(r#"{{"hosts": [{after}], {new}}}"#));
@@ -316,23 +314,23 @@ mod tests {
     fn a_site_that_was_not_crawled_again_keeps_what_was_decided() {
         let earlier = load(
             r#"{"hosts": ["a.a.example"],
-                "edits": [{"change": [{"drop": "q.s"}], "pinned": {}}, {"change": [{"drop": "q.t"}]}]}"#,
+                "rules": [{"change": [{"drop": "q.s"}], "pinned": {}}, {"change": [{"drop": "q.t"}]}]}"#,
         );
         let mut learned = RuleSet::new("canonfd");
         learned.keep(&earlier);
-        assert_eq!(edits(&learned), ["pinned: `s` does not matter"]);
+        assert_eq!(rules(&learned), ["pinned: `s` does not matter"]);
         assert_eq!(learned.site("a.example").unwrap().hosts().join(" "), "a.a.example");
     }
 
     #[test]
-    fn an_edit_that_is_off_is_no_longer_among_those_that_lack_votes() {
-        let earlier = load(r#"{"edits": [{"change": [{"drop": "q.s"}], "off": {}}]}"#);
+    fn an_rule_that_is_off_is_no_longer_among_those_that_lack_votes() {
+        let earlier = load(r#"{"rules": [{"change": [{"drop": "q.s"}], "off": {}}]}"#);
         let mut learned = load(
-            r#"{"edits": [], "refused": [{"change": [{"drop": "q.s"}], "reason": "few votes", "votes": 3, "against": 0,
+            r#"{"rules": [], "refused": [{"change": [{"drop": "q.s"}], "reason": "few votes", "votes": 3, "against": 0,
                                           "missing": 2}]}"#,
         );
         learned.keep(&earlier);
-        assert_eq!(edits(&learned), ["off: `s` does not matter"]);
+        assert_eq!(rules(&learned), ["off: `s` does not matter"]);
         assert!(learned.site("a.example").unwrap().refused().is_empty());
     }
 }

@@ -1,8 +1,8 @@
 /*!
 What is wrong with a rule file, all of it at once: for people who write one by hand.
 
-The text of a file in, problems out, each with its line. [`RuleSet::load`] refuses a file at the first error; this goes on with the next edit. A
-warning is about an edit that can be loaded and may not do what is meant.
+The text of a file in, problems out, each with its line. [`RuleSet::load`] refuses a file at the first error; this goes on with the next rule. A
+warning is about a rule that can be loaded and may not do what is meant.
 */
 
 mod doubt;
@@ -17,15 +17,15 @@ use self::outline::{Field, Lines, fields};
 use super::file::are_options;
 use super::set::check_site;
 use super::{
-    Edit, FORMAT_VERSION, InvalidEdit, InvalidSite, LoadRulesError, RefusedEdit, RuleSet, SiteRules,
+    FORMAT_VERSION, InvalidRule, InvalidSite, LoadRulesError, RefusedRule, Rule, RuleSet, SiteRules,
     SiteSummary,
 };
 use crate::with_causes::with_causes;
 
-/// Errors of the edits of one site that are looked for: each takes another look at all of them.
+/// Errors of the rules of one site that are looked for: each takes another look at all of them.
 const MAX_SET_ERRORS: usize = 100;
 
-/// Edits before one that it is compared with, so that a long file takes no longer than others.
+/// Rules before one that it is compared with, so that a long file takes no longer than others.
 const MAX_PAIRS: usize = 1000;
 
 /// Something that is wrong with a rule file, or may be.
@@ -36,8 +36,8 @@ pub struct Problem {
     pub line: usize,
     /// The site that it is about.
     pub site: Option<Box<str>>,
-    /// The edit of the site, counted from 0.
-    pub edit: Option<usize>,
+    /// The rule of the site, counted from 0.
+    pub rule: Option<usize>,
     /// Whether the file cannot be used.
     pub is_error: bool,
     /// What is wrong.
@@ -48,8 +48,8 @@ pub struct Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.is_error { "error: " } else { "warning: " })?;
-        match (&self.site, self.edit) {
-            (Some(site), Some(edit)) => write!(f, "edit {edit} of `{site}`: ")?,
+        match (&self.site, self.rule) {
+            (Some(site), Some(rule)) => write!(f, "rule {rule} of `{site}`: ")?,
             (Some(site), None) => write!(f, "site `{site}`: ")?,
             (None, _) => {}
         }
@@ -67,7 +67,7 @@ pub fn lint(text: &str) -> Vec<Problem> {
     {
         // What is not about one line, such as the memory that all rules take.
         let text = with_causes(&error).into();
-        problems.push(Problem { line: 1, site: None, edit: None, is_error: true, text });
+        problems.push(Problem { line: 1, site: None, rule: None, is_error: true, text });
     }
     problems.sort_by_key(|problem| problem.line);
     problems
@@ -82,7 +82,7 @@ struct Linter<'a> {
 #[derive(Clone, Copy, Default)]
 struct About<'a> {
     site: Option<&'a str>,
-    edit: Option<usize>,
+    rule: Option<usize>,
 }
 
 impl<'a> Linter<'a> {
@@ -95,9 +95,9 @@ impl<'a> Linter<'a> {
     }
 
     fn add(&mut self, line: usize, about: About<'_>, is_error: bool, text: &dyn fmt::Display) {
-        let About { site, edit } = about;
+        let About { site, rule } = about;
         let (site, text) = (site.map(Into::into), text.to_string().into());
-        self.problems.push(Problem { line, site, edit, is_error, text });
+        self.problems.push(Problem { line, site, rule, is_error, text });
     }
 
     /// Reads a value, or says why it cannot be read.
@@ -188,18 +188,18 @@ impl<'a> Linter<'a> {
     }
 
     fn site(&mut self, name: &str, site: &'a RawValue) {
-        let about = About { site: Some(name), edit: None };
+        let about = About { site: Some(name), rule: None };
         let line = self.lines.of(site);
-        let (mut edits, mut hosts) = (Vec::new(), Vec::new());
+        let (mut rules, mut hosts) = (Vec::new(), Vec::new());
         for Field { name: field, value } in self.fields_of(site.get(), line, about) {
             match &*field {
                 "summary" => drop(self.read::<SiteSummary>(value, about)),
                 "hosts" => hosts = self.read::<Vec<Box<str>>>(value, about).unwrap_or_default(),
-                "edits" => edits = self.list(value, about),
+                "rules" => rules = self.list(value, about),
                 "refused" => self.refused(value, about),
                 _ => {
                     let line = self.lines.of(value);
-                    let expected = "`edits`, `hosts`, `summary` or `refused`";
+                    let expected = "`rules`, `hosts`, `summary` or `refused`";
                     self.error(line, about, format_args!("unknown field `{field}`, expected {expected}"));
                 }
             }
@@ -216,20 +216,20 @@ impl<'a> Linter<'a> {
             self.warn(line, about, doubt);
         }
         let mut read = Vec::new();
-        for (index, raw) in edits.into_iter().enumerate() {
-            let about = About { edit: Some(index), ..about };
-            if let Some(edit) = self.read::<Edit>(raw, about) {
-                read.push((index, self.lines.of(raw), edit));
+        for (index, raw) in rules.into_iter().enumerate() {
+            let about = About { rule: Some(index), ..about };
+            if let Some(rule) = self.read::<Rule>(raw, about) {
+                read.push((index, self.lines.of(raw), rule));
             }
         }
-        self.edits(name, line, &read);
-        for (at, (index, line, edit)) in read.iter().enumerate() {
-            let about = About { edit: Some(*index), ..about };
-            for doubt in doubt::of_edit(edit) {
+        self.rules(name, line, &read);
+        for (at, (index, line, rule)) in read.iter().enumerate() {
+            let about = About { rule: Some(*index), ..about };
+            for doubt in doubt::of_rule(rule) {
                 self.warn(*line, about, doubt);
             }
             for (other, _, earlier) in read[..at].iter().rev().take(MAX_PAIRS) {
-                if let Some(doubt) = doubt::of_pair(*other, earlier, edit) {
+                if let Some(doubt) = doubt::of_pair(*other, earlier, rule) {
                     self.warn(*line, about, doubt);
                 }
             }
@@ -238,7 +238,7 @@ impl<'a> Linter<'a> {
 
     fn refused(&mut self, list: &'a RawValue, about: About<'_>) {
         for raw in self.list(list, about) {
-            self.read::<RefusedEdit>(raw, about);
+            self.read::<RefusedRule>(raw, about);
         }
     }
 
@@ -249,14 +249,14 @@ impl<'a> Linter<'a> {
         })
     }
 
-    /// What is wrong with the edits of a site, one after the other: an edit that is refused is left out before the others are looked at
+    /// What is wrong with the rules of a site, one after the other: a rule that is refused is left out before the others are looked at
     /// again.
-    fn edits(&mut self, name: &str, site_line: usize, read: &[(usize, usize, Edit)]) {
-        let about = About { site: Some(name), edit: None };
-        let mut left: Vec<&(usize, usize, Edit)> = read.iter().collect();
+    fn rules(&mut self, name: &str, site_line: usize, read: &[(usize, usize, Rule)]) {
+        let about = About { site: Some(name), rule: None };
+        let mut left: Vec<&(usize, usize, Rule)> = read.iter().collect();
         for _ in 0..MAX_SET_ERRORS {
-            let edits = left.iter().map(|(_, _, edit)| edit.clone()).collect();
-            let checked = SiteRules::new(SiteSummary::default(), edits);
+            let rules = left.iter().map(|(_, _, rule)| rule.clone()).collect();
+            let checked = SiteRules::new(SiteSummary::default(), rules);
             let error = match checked.and_then(|rules| check_site(name, &rules)) {
                 // The name was checked before.
                 Ok(()) | Err(InvalidSite::Name(_)) => return,
@@ -264,19 +264,19 @@ impl<'a> Linter<'a> {
             };
             let index_of = |at: usize| left.get(at).map_or(at, |(index, _, _)| *index);
             let at = match &error {
-                InvalidSite::Edit { index, .. } => *index,
+                InvalidSite::Rule { index, .. } => *index,
                 _ => {
                     self.error(site_line, about, error);
                     return;
                 }
             };
             let Some(&&(index, line, _)) = left.get(at) else { return };
-            let about = About { edit: Some(index), ..about };
+            let about = About { rule: Some(index), ..about };
             match error {
-                InvalidSite::Edit { source: InvalidEdit::NeverMade { by, spot }, .. } => {
-                    self.error(line, about, InvalidEdit::NeverMade { by: index_of(by), spot });
+                InvalidSite::Rule { source: InvalidRule::NeverMade { by, spot }, .. } => {
+                    self.error(line, about, InvalidRule::NeverMade { by: index_of(by), spot });
                 }
-                InvalidSite::Edit { source, .. } => self.error(line, about, source),
+                InvalidSite::Rule { source, .. } => self.error(line, about, source),
                 _ => return,
             }
             left.remove(at);

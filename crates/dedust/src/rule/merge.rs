@@ -1,12 +1,12 @@
 /*!
-Two rule sets in, one out: the sites of both, and for a site that both have the edits of both.
+Two rule sets in, one out: the sites of both, and for a site that both have the rules of both.
 
-Edits are the same if they say the same. Of such an edit the evidence of more URLs is taken, and the decisions and verdicts of both: off wins over
-applied, pinned over off. Edits of two sets may not be able to stand together, or hold on different hosts; such a site is a conflict, unless the
+Rules are the same if they say the same. Of such a rule the evidence of more URLs is taken, and the decisions and verdicts of both: off wins over
+applied, pinned over off. Rules of two sets may not be able to stand together, or hold on different hosts; such a site is a conflict, unless the
 caller prefers one of the sets.
 */
 
-use super::{Edit, EditIndex, Evidence, InvalidSite, Outcome, Promise, RuleSet, SiteRules, SiteSummary};
+use super::{Evidence, InvalidSite, Outcome, Promise, Rule, RuleIndex, RuleSet, SiteRules, SiteSummary};
 
 /// Which of two sets counts for a site on which they cannot be united.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,20 +23,20 @@ pub enum Prefer {
 pub struct Merged {
     /// The sites of both, less those with a conflict.
     pub rules: RuleSet,
-    /// Edits about which the two decided differently, in the order of sites.
+    /// Rules about which the two decided differently, in the order of sites.
     pub decided: Vec<DecidedTwice>,
     /// Sites on which they cannot be united.
     pub conflicts: Vec<MergeConflict>,
 }
 
-/// An edit that is off in one set and not in the other.
+/// A rule that is off in one set and not in the other.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DecidedTwice {
     /// Its site.
     pub site: Box<str>,
     /// As it is now.
-    pub edit: Edit,
+    pub rule: Rule,
 }
 
 /// A site on which two sets cannot be united.
@@ -45,14 +45,14 @@ pub struct DecidedTwice {
 pub struct MergeConflict {
     /// The site.
     pub site: Box<str>,
-    /// The edits of both, to which indexes of `cause` refer.
-    pub edits: Vec<Edit>,
+    /// The rules of both, to which indexes of `cause` refer.
+    pub rules: Vec<Rule>,
     /// Why they are refused; `None` if they hold on different hosts.
     pub cause: Option<InvalidSite>,
 }
 
 impl RuleSet {
-    /// The sites and edits of both sets. A site on which they cannot be united is that of the preferred set, with decisions of both. What
+    /// The sites and rules of both sets. A site on which they cannot be united is that of the preferred set, with decisions of both. What
     /// learners were asked for is that of the preferred set too, or of the first, unless it does not say.
     pub fn merge(&self, other: &Self, prefer: Option<Prefer>) -> Merged {
         let method = if self.method == other.method || other.method.is_empty() {
@@ -73,22 +73,22 @@ impl RuleSet {
                 merged.rules.sites.insert(name.into(), second.clone());
                 continue;
             };
-            let (edits, decided) = united(first.edits(), second.edits());
-            let site = match unite(first, second, edits.clone()) {
+            let (rules, decided) = united(first.rules(), second.rules());
+            let site = match unite(first, second, rules.clone()) {
                 Ok(site) => Some(site),
                 Err(cause) => {
                     let preferred = prefer.and_then(|prefer| preferred(first, second, prefer));
                     if preferred.is_none() {
-                        merged.conflicts.push(MergeConflict { site: name.into(), edits, cause });
+                        merged.conflicts.push(MergeConflict { site: name.into(), rules, cause });
                     }
                     preferred
                 }
             };
             match site {
                 Some(site) => {
-                    let still_there = |edit: &Edit| site.edits().iter().any(|known| known.says_same(edit));
+                    let still_there = |rule: &Rule| site.rules().iter().any(|known| known.says_same(rule));
                     let decided = decided.into_iter().filter(still_there);
-                    merged.decided.extend(decided.map(|edit| DecidedTwice { site: name.into(), edit }));
+                    merged.decided.extend(decided.map(|rule| DecidedTwice { site: name.into(), rule }));
                     merged.rules.sites.insert(name.into(), site);
                 }
                 None => drop(merged.rules.sites.remove(name)),
@@ -98,49 +98,49 @@ impl RuleSet {
     }
 }
 
-/// The edits of both lists, those of the first in their order, and those of them that were decided differently. An edit that a list
+/// The rules of both lists, those of the first in their order, and those of them that were decided differently. A rule that a list
 /// has twice is there twice.
-fn united(first: &[Edit], second: &[Edit]) -> (Vec<Edit>, Vec<Edit>) {
-    let mut edits = first.to_vec();
-    let index = EditIndex::new(first);
+fn united(first: &[Rule], second: &[Rule]) -> (Vec<Rule>, Vec<Rule>) {
+    let mut rules = first.to_vec();
+    let index = RuleIndex::new(first);
     let mut is_met = vec![false; first.len()];
     let (mut added, mut decided) = (Vec::new(), Vec::new());
-    for edit in second {
-        let same = index.indexes_of(first, edit).into_iter().find(|&at| !is_met[at]);
+    for rule in second {
+        let same = index.indexes_of(first, rule).into_iter().find(|&at| !is_met[at]);
         let Some(at) = same else {
-            added.push(edit.clone());
+            added.push(rule.clone());
             continue;
         };
         is_met[at] = true;
-        edits[at] = both(&first[at], edit);
-        if first[at].off.is_some() != edit.off.is_some() {
-            decided.push(edits[at].clone());
+        rules[at] = both(&first[at], rule);
+        if first[at].off.is_some() != rule.off.is_some() {
+            decided.push(rules[at].clone());
         }
     }
-    edits.extend(added);
-    (edits, decided)
+    rules.extend(added);
+    (rules, decided)
 }
 
-/// One edit of two that say the same.
-fn both(first: &Edit, second: &Edit) -> Edit {
-    let known = |edit: &Edit| (edit.evidence.urls, edit.evidence.groups);
-    let mut edit = if known(second) > known(first) { second.clone() } else { first.clone() };
-    edit.pinned = first.pinned.clone().or_else(|| second.pinned.clone());
-    edit.off = first.off.clone().or_else(|| second.off.clone());
-    let vouched = |edit: &Edit| edit.pinned.is_some() && edit.off.is_none();
+/// One rule of two that say the same.
+fn both(first: &Rule, second: &Rule) -> Rule {
+    let known = |rule: &Rule| (rule.evidence.urls, rule.evidence.groups);
+    let mut rule = if known(second) > known(first) { second.clone() } else { first.clone() };
+    rule.pinned = first.pinned.clone().or_else(|| second.pinned.clone());
+    rule.off = first.off.clone().or_else(|| second.off.clone());
+    let vouched = |rule: &Rule| rule.pinned.is_some() && rule.off.is_none();
     if vouched(first) || vouched(second) {
-        edit.off = None;
+        rule.off = None;
     }
-    let refuted = [first, second].into_iter().find(|edit| edit.evidence.is_refuted());
-    let verdict = |edit: &Edit| edit.evidence.verdict.clone().filter(|it| it.outcome != Outcome::Unknown);
-    edit.evidence.verdict = match refuted {
+    let refuted = [first, second].into_iter().find(|rule| rule.evidence.is_refuted());
+    let verdict = |rule: &Rule| rule.evidence.verdict.clone().filter(|it| it.outcome != Outcome::Unknown);
+    rule.evidence.verdict = match refuted {
         Some(refuted) => refuted.evidence.verdict.clone(),
-        None => verdict(first).or_else(|| verdict(second)).or(edit.evidence.verdict),
+        None => verdict(first).or_else(|| verdict(second)).or(rule.evidence.verdict),
     };
-    edit
+    rule
 }
 
-fn unite(first: &SiteRules, second: &SiteRules, edits: Vec<Edit>) -> Result<SiteRules, Option<InvalidSite>> {
+fn unite(first: &SiteRules, second: &SiteRules, rules: Vec<Rule>) -> Result<SiteRules, Option<InvalidSite>> {
     let hosts = match (first.is_empty(), second.is_empty()) {
         (true, _) => second.hosts(),
         (_, true) => first.hosts(),
@@ -148,18 +148,18 @@ fn unite(first: &SiteRules, second: &SiteRules, edits: Vec<Edit>) -> Result<Site
         _ => return Err(None),
     };
     let mut refused = first.refused().to_vec();
-    for edit in second.refused() {
-        if !refused.iter().any(|known| known.when == edit.when && known.change == edit.change) {
-            refused.push(edit.clone());
+    for rule in second.refused() {
+        if !refused.iter().any(|known| known.when == rule.when && known.change == rule.change) {
+            refused.push(rule.clone());
         }
     }
-    let index = EditIndex::new(&edits);
-    refused.retain(|refused| index.indexes_of(&edits, &refused.to_edit(Evidence::default())).is_empty());
-    let rules = SiteRules::new(summary(first, second), edits).map_err(Some)?;
+    let index = RuleIndex::new(&rules);
+    refused.retain(|refused| index.indexes_of(&rules, &refused.to_rule(Evidence::default())).is_empty());
+    let rules = SiteRules::new(summary(first, second), rules).map_err(Some)?;
     Ok(rules.with_refused(refused).with_hosts(hosts.to_vec()))
 }
 
-/// The summary of the larger crawl. What edits of both may lose adds up.
+/// The summary of the larger crawl. What rules of both may lose adds up.
 fn summary(first: &SiteRules, second: &SiteRules) -> SiteSummary {
     let larger = if second.summary().urls > first.summary().urls { second } else { first };
     let promise = match (first.summary().promise, second.summary().promise) {
@@ -174,18 +174,18 @@ fn summary(first: &SiteRules, second: &SiteRules) -> SiteSummary {
     SiteSummary { promise, ..larger.summary().clone() }
 }
 
-/// The site of one set, with decisions of both about edits that both have. `None` if even these cannot stand together.
+/// The site of one set, with decisions of both about rules that both have. `None` if even these cannot stand together.
 fn preferred(first: &SiteRules, second: &SiteRules, prefer: Prefer) -> Option<SiteRules> {
     let (chosen, other) = match prefer {
         Prefer::First => (first, second),
         Prefer::Second => (second, first),
     };
-    let index = EditIndex::new(other.edits());
-    let decided = chosen.edits().iter().map(|edit| {
-        let same = index.indexes_of(other.edits(), edit).first().map(|&index| &other.edits()[index]);
-        same.map_or_else(|| edit.clone(), |other| both(edit, other))
+    let index = RuleIndex::new(other.rules());
+    let decided = chosen.rules().iter().map(|rule| {
+        let same = index.indexes_of(other.rules(), rule).first().map(|&index| &other.rules()[index]);
+        same.map_or_else(|| rule.clone(), |other| both(rule, other))
     });
-    let decided = chosen.clone().with_edits(decided.collect()).ok();
+    let decided = chosen.clone().with_rules(decided.collect()).ok();
     decided.or_else(|| Some(chosen.clone()))
 }
 
@@ -194,18 +194,18 @@ mod tests {
     use super::*;
 
     fn load(site: &str) -> RuleSet {
-        RuleSet::load(format!(r#"{{"version": 2, "sites": {{"a.example": {site}}}}}"#).as_bytes()).unwrap()
+        RuleSet::load(format!(r#"{{"version": 1, "sites": {{"a.example": {site}}}}}"#).as_bytes()).unwrap()
     }
 
     fn said(merged: &Merged) -> Vec<String> {
         let site = merged.rules.site("a.example").unwrap();
-        site.edits().iter().map(|edit| format!("{edit}, {}", edit.is_applied())).collect()
+        site.rules().iter().map(|rule| format!("{rule}, {}", rule.is_applied())).collect()
     }
 
     #[test]
-    fn edits_of_both_are_united() {
-        let first = load(r#"{"edits": [{"change": [{"drop": "q.a"}]}, {"change": [{"drop": "q.b"}]}]}"#);
-        let second = load(r#"{"edits": [{"change": [{"drop": "q.b"}]}, {"change": [{"drop": "q.c"}]}]}"#);
+    fn rules_of_both_are_united() {
+        let first = load(r#"{"rules": [{"change": [{"drop": "q.a"}]}, {"change": [{"drop": "q.b"}]}]}"#);
+        let second = load(r#"{"rules": [{"change": [{"drop": "q.b"}]}, {"change": [{"drop": "q.c"}]}]}"#);
         let merged = first.merge(&second, None);
         assert_eq!(
             said(&merged),
@@ -214,7 +214,7 @@ mod tests {
         assert!(merged.conflicts.is_empty() && merged.decided.is_empty());
         assert_eq!(first.merge(&first, None).rules, first);
         let twice =
-            load(r#"{"edits": [{"change": [{"drop": "path_1"}]}, {"change": [{"drop": "path_1"}]}]}"#);
+            load(r#"{"rules": [{"change": [{"drop": "path_1"}]}, {"change": [{"drop": "path_1"}]}]}"#);
         assert_eq!(twice.merge(&twice, None).rules, twice);
         assert_eq!(RuleSet::default().merge(&twice, None).rules, twice);
         assert_eq!(first.merge(&RuleSet::default(), None).rules, first);
@@ -223,9 +223,9 @@ mod tests {
 
     #[test]
     fn off_wins_over_applied_and_pinned_over_off() {
-        let plain = load(r#"{"edits": [{"change": [{"drop": "q.a"}]}]}"#);
-        let off = load(r#"{"edits": [{"change": [{"drop": "q.a"}], "off": {}}]}"#);
-        let pinned = load(r#"{"edits": [{"change": [{"drop": "q.a"}], "pinned": {}}]}"#);
+        let plain = load(r#"{"rules": [{"change": [{"drop": "q.a"}]}]}"#);
+        let off = load(r#"{"rules": [{"change": [{"drop": "q.a"}], "off": {}}]}"#);
+        let pinned = load(r#"{"rules": [{"change": [{"drop": "q.a"}], "pinned": {}}]}"#);
         for (first, second, is_applied) in
             [(&plain, &off, false), (&off, &plain, false), (&off, &pinned, true)]
         {
@@ -237,9 +237,9 @@ mod tests {
     }
 
     #[test]
-    fn edits_that_cannot_stand_together_are_a_conflict_unless_one_set_is_preferred() {
-        let first = load(r#"{"edits": [{"change": [{"drop": "q.s"}]}]}"#);
-        let second = load(r#"{"edits": [{"when": {"q.s": {"is": "1"}}, "change": [{"drop": "q.t"}]}]}"#);
+    fn rules_that_cannot_stand_together_are_a_conflict_unless_one_set_is_preferred() {
+        let first = load(r#"{"rules": [{"change": [{"drop": "q.s"}]}]}"#);
+        let second = load(r#"{"rules": [{"when": {"q.s": {"is": "1"}}, "change": [{"drop": "q.t"}]}]}"#);
         let merged = first.merge(&second, None);
         assert_eq!(merged.conflicts.len(), 1);
         assert!(merged.rules.site("a.example").is_none());
@@ -249,8 +249,8 @@ mod tests {
 
     #[test]
     fn rules_of_different_hosts_are_a_conflict() {
-        let first = load(r#"{"hosts": ["x.a.example"], "edits": [{"change": [{"drop": "q.s"}]}]}"#);
-        let second = load(r#"{"edits": [{"change": [{"drop": "q.t"}]}]}"#);
+        let first = load(r#"{"hosts": ["x.a.example"], "rules": [{"change": [{"drop": "q.s"}]}]}"#);
+        let second = load(r#"{"rules": [{"change": [{"drop": "q.t"}]}]}"#);
         let merged = first.merge(&second, None);
         assert_eq!(merged.conflicts[0].cause, None);
         assert_eq!(first.merge(&second, Some(Prefer::Second)).rules, second);

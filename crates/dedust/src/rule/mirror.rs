@@ -2,10 +2,10 @@
 Sites that show the pages of another site under the same paths.
 */
 
-use super::{AnyValue, Change, Edit, Evidence, Spot, Test, ValueClass};
-use crate::url::{TokenKey, Value};
+use super::{AnyValue, Change, Evidence, Rule, Spot, Test, ValueClass};
+use crate::url::{UrlPart, Value};
 
-/// Says that a site shows the pages of another: its URLs are taken for URLs of the other, whose edits are then made. The only edit
+/// Says that a site shows the pages of another: its URLs are taken for URLs of the other, whose rules are then made. The only rule
 /// of its site, taken apart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mirror {
@@ -20,8 +20,8 @@ pub struct Mirror {
 }
 
 impl Mirror {
-    /// The edit that says the same.
-    pub fn to_edit(&self) -> Edit {
+    /// The rule that says the same.
+    pub fn to_rule(&self) -> Rule {
         let (home, segments): (Vec<_>, Vec<_>) = self.except.iter().partition(|segment| segment.is_empty());
         let except: Vec<Value> = segments.into_iter().map(|segment| Value::Text(segment.clone())).collect();
         let test = match (home.is_empty(), except.is_empty()) {
@@ -29,18 +29,18 @@ impl Mirror {
             (true, false) => Some(Test::Not(except)),
             (false, _) => Some(Test::Any(AnyValue { class: ValueClass::Text, except, optional: false })),
         };
-        Edit {
+        Rule {
             when: test.map(|test| (first_segment(), test)).into_iter().collect(),
             fetchable: self.fetchable,
             evidence: self.evidence.clone(),
-            ..Edit::new(Change::Move(self.of.clone()))
+            ..Rule::new(Change::Move(self.of.clone()))
         }
     }
 
-    /// What an edit says that moves URLs to another site; `None` for other edits, and for one that asks for more than exceptions.
-    pub fn of(edit: &Edit) -> Option<Self> {
-        let [Change::Move(of)] = &*edit.change else { return None };
-        let (has_home, values) = match (edit.when.len(), edit.when.get(&first_segment())) {
+    /// What a rule says that moves URLs to another site; `None` for other rules, and for one that asks for more than exceptions.
+    pub fn of(rule: &Rule) -> Option<Self> {
+        let [Change::Move(of)] = &*rule.change else { return None };
+        let (has_home, values) = match (rule.when.len(), rule.when.get(&first_segment())) {
             (0, _) => (true, &[][..]),
             (1, Some(Test::Not(values))) => (true, &**values),
             (1, Some(Test::Any(AnyValue { class: ValueClass::Text, except, optional: false }))) => {
@@ -53,10 +53,10 @@ impl Mirror {
             values.iter().map(|value| value.as_text().filter(|text| !text.is_empty()).map(Box::from));
         let mut except: Vec<Box<str>> = home.into_iter().map(Some).chain(segments).collect::<Option<_>>()?;
         except.sort_unstable();
-        Some(Self { of: of.clone(), except, fetchable: edit.fetchable, evidence: edit.evidence.clone() })
+        Some(Self { of: of.clone(), except, fetchable: rule.fetchable, evidence: rule.evidence.clone() })
     }
 }
 
 fn first_segment() -> Spot {
-    Spot::Key(TokenKey::PathSegment(0))
+    Spot::Key(UrlPart::PathSegment(0))
 }

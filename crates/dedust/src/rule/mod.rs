@@ -1,6 +1,6 @@
 /*!
-The language of rules: an [`Edit`] says what must be true of a URL and what is then changed, [`Evidence`] why to trust it, and a
-[`RuleSet`] has the edits of all sites, checked.
+The language of rules: a [`Rule`] says what must be true of a URL and what is then changed, [`Evidence`] why to trust it, and a
+[`RuleSet`] has the rules of all sites, checked.
 */
 
 mod any_value;
@@ -8,8 +8,7 @@ mod atom;
 mod check;
 mod decide;
 mod decision;
-mod edit;
-mod edit_index;
+mod definition;
 mod evidence;
 mod file;
 mod keep;
@@ -19,6 +18,7 @@ mod merge;
 mod mirror;
 mod never_made;
 mod refused;
+mod rule_index;
 mod sentence;
 mod set;
 mod spelling;
@@ -28,11 +28,12 @@ mod verdict;
 
 pub use any_value::AnyValue;
 pub use atom::Atom;
-pub use check::InvalidEdit;
-pub use decide::{DecideError, Decided, DecidedEdits, DecisionVerb};
-pub use decision::{Decision, EditId};
-pub use edit::{Area, Change, Closed, Count, Edit, Mapped, PathPart, Replace, Source, Spelling, Spot, Test};
-pub use edit_index::EditIndex;
+pub use check::InvalidRule;
+pub use decide::{DecideError, Decided, DecidedRules, DecisionVerb};
+pub use decision::{Decision, RuleId};
+pub use definition::{
+    Area, Change, Closed, Count, Mapped, PathPart, Replace, Rule, Source, Spelling, Spot, Test,
+};
 pub use evidence::{Evidence, Example, Promise, Trust};
 pub(crate) use file::each_site;
 pub use file::{FORMAT_VERSION, LoadRulesError};
@@ -43,7 +44,8 @@ pub use lint::{Problem, lint};
 pub use merge::{DecidedTwice, MergeConflict, Merged, Prefer};
 pub use mirror::Mirror;
 pub use never_made::without_never_made;
-pub use refused::{Fetched, RefusedEdit};
+pub use refused::{Fetched, RefusedRule};
+pub use rule_index::RuleIndex;
 pub use set::{InvalidSite, RuleSet, SiteRules, SiteSummary};
 pub(crate) use spelling::Composer;
 pub(crate) use unique_keys::unique_keys;

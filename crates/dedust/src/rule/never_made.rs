@@ -1,24 +1,24 @@
 /*!
-Edits that can never be made, because an earlier one takes away what they ask for. Those that are not applied neither take anything
+Rules that can never be made, because an earlier one takes away what they ask for. Those that are not applied neither take anything
 away nor are looked at.
 
-Earlier edits are found by the part that they may take away, and by a value that they ask for, so that a long list takes no longer
+Earlier rules are found by the part that they may take away, and by a value that they ask for, so that a long list takes no longer
 than its length.
 */
 
 use foldhash::HashMap;
 
-use super::{Area, Change, Closed, Edit, Spot, Test};
-use crate::url::{ParamName, RawValue, TokenKey, Value};
+use super::{Area, Change, Closed, Rule, Spot, Test};
+use crate::url::{ParamName, RawValue, UrlPart, Value};
 
-/// Work for one edit. After that it counts as one that may be made, so that no list takes longer than others of its length.
+/// Work for one rule. After that it counts as one that may be made, so that no list takes longer than others of its length.
 const MAX_WORK: usize = 10_000;
-/// Looking up what an edit asks of a part takes as long as comparing so many values.
+/// Looking up what a rule asks of a part takes as long as comparing so many values.
 const WORK_PER_TEST: usize = 20;
 
-/// The edits of a site that come before another.
+/// The rules of a site that come before another.
 #[derive(Default)]
-pub struct EarlierEdits<'e> {
+pub struct EarlierRules<'e> {
     /// By what they may take away.
     takers: HashMap<Spot, Takers<'e>>,
     /// The last that may put a value into a part, or into any.
@@ -26,34 +26,34 @@ pub struct EarlierEdits<'e> {
     last_put_anywhere: Option<usize>,
 }
 
-/// Edits that may take away a part, each with its index, in order.
+/// Rules that may take away a part, each with its index, in order.
 #[derive(Default)]
 struct Takers<'e> {
     /// Those that ask for a value, by the first that they ask for.
-    by_value: HashMap<(&'e Spot, &'e Value), Vec<(usize, &'e Edit)>>,
-    others: Vec<(usize, &'e Edit)>,
+    by_value: HashMap<(&'e Spot, &'e Value), Vec<(usize, &'e Rule)>>,
+    others: Vec<(usize, &'e Rule)>,
 }
 
-impl<'e> EarlierEdits<'e> {
-    /// Adds the next edit; indexes grow.
-    pub fn push(&mut self, index: usize, edit: &'e Edit) {
-        if !edit.is_applied() {
+impl<'e> EarlierRules<'e> {
+    /// Adds the next rule; indexes grow.
+    pub fn push(&mut self, index: usize, rule: &'e Rule) {
+        if !rule.is_applied() {
             return;
         }
-        if is_sure(edit) {
-            for spot in edit.change.iter().filter_map(taken) {
+        if is_sure(rule) {
+            for spot in rule.change.iter().filter_map(taken) {
                 let takers = self.takers.entry(spot).or_default();
-                let asked = edit.when.iter().find_map(|(spot, test)| match test {
+                let asked = rule.when.iter().find_map(|(spot, test)| match test {
                     Test::Is(value) => Some((spot, value)),
                     _ => None,
                 });
                 match asked {
-                    Some(asked) => takers.by_value.entry(asked).or_default().push((index, edit)),
-                    None => takers.others.push((index, edit)),
+                    Some(asked) => takers.by_value.entry(asked).or_default().push((index, rule)),
+                    None => takers.others.push((index, rule)),
                 }
             }
         }
-        for change in &edit.change {
+        for change in &rule.change {
             match put(change) {
                 Put::Nowhere => {}
                 Put::At(key) => _ = self.last_put.insert(Spot::Key(key.clone()), index),
@@ -62,23 +62,23 @@ impl<'e> EarlierEdits<'e> {
         }
     }
 
-    /// The index of an edit that takes away what this one, which comes next, asks for or would change, and what that is; `None` if
+    /// The index of a rule that takes away what this one, which comes next, asks for or would change, and what that is; `None` if
     /// it may be made to some URL, for all that is certain.
-    pub fn taker(&self, edit: &Edit) -> Option<(usize, Spot)> {
-        if !edit.is_applied() {
+    pub fn taker(&self, rule: &Rule) -> Option<(usize, Spot)> {
+        if !rule.is_applied() {
             return None;
         }
         // What it needs: each test that an absent part does not pass, and what its only change is about.
-        let asked = edit.when.iter().filter(|(_, test)| !test.holds(None));
+        let asked = rule.when.iter().filter(|(_, test)| !test.holds(None));
         let needed =
-            asked.map(|(spot, test)| (spot, Some(test))).chain(changed(edit).map(|spot| (spot, None)));
+            asked.map(|(spot, test)| (spot, Some(test))).chain(changed(rule).map(|spot| (spot, None)));
         let mut work = Work(MAX_WORK);
         let mut found: Option<(usize, &Spot)> = None;
         for (spot, test) in needed {
             let Some(takers) = self.takers.get(spot) else { continue };
             // Not those before the last that puts something there, which itself may have taken away what was there first.
             let first = self.last_put.get(spot).copied().max(self.last_put_anywhere).unwrap_or(0);
-            let by_value = edit.when.iter().filter_map(|(spot, test)| match test {
+            let by_value = rule.when.iter().filter_map(|(spot, test)| match test {
                 Test::Is(value) => takers.by_value.get(&(spot, value)),
                 _ => None,
             });
@@ -87,16 +87,16 @@ impl<'e> EarlierEdits<'e> {
                     if index < first || found.is_some_and(|(later, _)| index <= later) {
                         break;
                     }
-                    if !work.spend(work_of(earlier, edit)) {
+                    if !work.spend(work_of(earlier, rule)) {
                         return found.map(|(index, spot)| (index, spot.clone()));
                     }
-                    if is_made_before(earlier, edit) && takes_away(earlier, spot, test) {
+                    if is_made_before(earlier, rule) && takes_away(earlier, spot, test) {
                         found = Some((index, spot));
                         break;
                     }
                 }
             }
-            if !work.spend(edit.when.len()) {
+            if !work.spend(rule.when.len()) {
                 break;
             }
         }
@@ -117,7 +117,7 @@ impl Work {
 }
 
 /// The work of finding out whether `earlier` takes away what `later` asks for: how many values are compared at most.
-fn work_of(earlier: &Edit, later: &Edit) -> usize {
+fn work_of(earlier: &Rule, later: &Rule) -> usize {
     let values = |test: &Test| match test {
         Test::OneOf(values) | Test::Not(values) => values.len(),
         Test::Any(any) => 1 + any.except.len(),
@@ -145,7 +145,7 @@ fn taken(change: &Change) -> Option<Spot> {
 /// Where a change may put a value where none was, or another one.
 enum Put<'e> {
     Nowhere,
-    At(&'e TokenKey),
+    At(&'e UrlPart),
     Anywhere,
 }
 
@@ -163,16 +163,16 @@ fn put(change: &Change) -> Put<'_> {
     }
 }
 
-/// The only part that an edit changes.
-fn changed(edit: &Edit) -> Option<&Spot> {
-    match &*edit.change {
+/// The only part that a rule changes.
+fn changed(rule: &Rule) -> Option<&Spot> {
+    match &*rule.change {
         [Change::Drop(spot) | Change::Forget(spot)] => Some(spot),
         _ => None,
     }
 }
 
-/// Whether an edit is surely made to every URL for which its tests hold.
-fn is_sure(edit: &Edit) -> bool {
+/// Whether a rule is surely made to every URL for which its tests hold.
+fn is_sure(rule: &Rule) -> bool {
     let cannot_fail = |change: &Change| {
         matches!(
             change,
@@ -183,11 +183,11 @@ fn is_sure(edit: &Edit) -> bool {
                 | Change::Fold { .. }
         )
     };
-    edit.closed == Closed::No && edit.change.iter().all(cannot_fail)
+    rule.closed == Closed::No && rule.change.iter().all(cannot_fail)
 }
 
 /// Whether `earlier`, which is [sure](is_sure), is made to every URL to which `later` would be.
-fn is_made_before(earlier: &Edit, later: &Edit) -> bool {
+fn is_made_before(earlier: &Rule, later: &Rule) -> bool {
     let implies =
         |(spot, asked): (&Spot, &Test)| later.when.get(spot).is_some_and(|known| is_implied(asked, known));
     earlier.when.iter().all(implies)
@@ -204,19 +204,19 @@ fn is_implied(asked: &Test, known: &Test) -> bool {
     }
 }
 
-/// Whether an edit leaves no value at a spot that a test is true of; without a test, whether it leaves none at all.
-fn takes_away(earlier: &Edit, spot: &Spot, test: Option<&Test>) -> bool {
+/// Whether a rule leaves no value at a spot that a test is true of; without a test, whether it leaves none at all.
+fn takes_away(earlier: &Rule, spot: &Spot, test: Option<&Test>) -> bool {
     let is_first = |name: &ParamName| name.occurrence == 1;
     // The segments and labels behind one that is dropped move up, and so do parameters unless all of a name are dropped.
     let drops_all = match spot {
-        Spot::Key(TokenKey::QueryParam(name) | TokenKey::PathParam(name)) => {
+        Spot::Key(UrlPart::QueryParam(name) | UrlPart::PathParam(name)) => {
             is_first(name) && Change::drops_all(&earlier.when, &earlier.change, spot)
         }
-        Spot::Key(TokenKey::PathSegment(_) | TokenKey::Subdomain(_)) | Spot::FromRight(_) => false,
+        Spot::Key(UrlPart::PathSegment(_) | UrlPart::Subdomain(_)) | Spot::FromRight(_) => false,
         Spot::Key(_) => true,
     };
     earlier.change.iter().any(|change| match change {
-        Change::Drop(dropped) => dropped == spot && drops_all && *spot != Spot::Key(TokenKey::Scheme),
+        Change::Drop(dropped) => dropped == spot && drops_all && *spot != Spot::Key(UrlPart::Scheme),
         Change::Forget(forgotten) => {
             forgotten == spot && test.is_some_and(|test| !test.holds(Some(Some(b"*"))))
         }
@@ -231,10 +231,10 @@ fn takes_away(earlier: &Edit, spot: &Spot, test: Option<&Test>) -> bool {
             // One that is left out makes room for the next of its name.
             let is_param = matches!(
                 of,
-                TokenKey::QueryParam(_)
-                    | TokenKey::PathParam(_)
-                    | TokenKey::PathSegment(_)
-                    | TokenKey::Subdomain(_)
+                UrlPart::QueryParam(_)
+                    | UrlPart::PathParam(_)
+                    | UrlPart::PathSegment(_)
+                    | UrlPart::Subdomain(_)
             );
             let moves_up = is_param && values.iter().any(|mapped| mapped.becomes.is_none());
             !moves_up && values_asked.iter().all(|value| is_mapped(value) && !becomes(value.as_raw()))
@@ -251,33 +251,33 @@ fn listed(test: &Test) -> Option<&[Value]> {
     }
 }
 
-/// The edits without those that are never made.
-pub fn without_never_made(edits: Vec<Edit>) -> Vec<Edit> {
-    let mut earlier = EarlierEdits::default();
-    let mut is_made = |(index, edit)| {
-        let is_made = earlier.taker(edit).is_none();
+/// The rules without those that are never made.
+pub fn without_never_made(rules: Vec<Rule>) -> Vec<Rule> {
+    let mut earlier = EarlierRules::default();
+    let mut is_made = |(index, rule)| {
+        let is_made = earlier.taker(rule).is_none();
         if is_made {
-            earlier.push(index, edit);
+            earlier.push(index, rule);
         }
         is_made
     };
-    let is_made: Vec<bool> = edits.iter().enumerate().map(&mut is_made).collect();
-    edits.into_iter().zip(is_made).filter_map(|(edit, is_made)| is_made.then_some(edit)).collect()
+    let is_made: Vec<bool> = rules.iter().enumerate().map(&mut is_made).collect();
+    rules.into_iter().zip(is_made).filter_map(|(rule, is_made)| is_made.then_some(rule)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn edits(json: &str) -> Vec<Edit> {
+    fn rules(json: &str) -> Vec<Rule> {
         serde_json::from_str(json).unwrap()
     }
 
     fn taken_by(json: &str) -> Option<usize> {
-        let edits = edits(json);
-        let (last, others) = edits.split_last().unwrap();
-        let mut earlier = EarlierEdits::default();
-        others.iter().enumerate().for_each(|(at, edit)| earlier.push(at, edit));
+        let rules = rules(json);
+        let (last, others) = rules.split_last().unwrap();
+        let mut earlier = EarlierRules::default();
+        others.iter().enumerate().for_each(|(at, rule)| earlier.push(at, rule));
         earlier.taker(last).map(|(by, _)| by)
     }
 
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_that_is_made_elsewhere_takes_nothing_away() {
+    fn an_rule_that_is_made_elsewhere_takes_nothing_away() {
         let in_b = r#"[{"when": {"path_0": {"is": "a"}}, "change": [{"drop": "q.s"}]}, {"when": {"path_0": {"is": "b"}}, "change": [{"drop": "q.s"}]}]"#;
         assert_eq!(taken_by(in_b), None);
         assert_eq!(taken_by(&in_b.replace('b', "a")), Some(0));
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn edits_of_values_that_move_up_stay() {
+    fn rules_of_values_that_move_up_stay() {
         assert_eq!(
             taken_by(
                 r#"[{"when": {"q.s": {"is": "1"}}, "change": [{"drop": "q.s"}]}, {"when": {"q.s": {"is": "1"}}, "change": [{"drop": "q.s"}]}]"#
@@ -341,7 +341,7 @@ mod tests {
 
     #[test]
     fn lists_keep_what_may_be_made() {
-        let all = edits(
+        let all = rules(
             r#"[{"change": [{"drop": "q.s"}]}, {"change": [{"drop": "q.s"}]}, {"change": [{"drop": "q.t"}]}]"#,
         );
         assert_eq!(without_never_made(all.clone()), [all[0].clone(), all[2].clone()]);

@@ -1,20 +1,20 @@
 /*!
-Edits that were considered and not believed, and what was learned of them since.
+Rules that were considered and not believed, and what was learned of them since.
 
 They are not applied. `dedust explain` shows them, and `dedust validate --unproven` fetches pages to settle those that lack
-nothing but votes: one that holds becomes an [`Edit`], the others keep what was found in [`Fetched`].
+nothing but votes: one that holds becomes a [`Rule`], the others keep what was found in [`Fetched`].
 */
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Change, Edit, Evidence, Spot, Test, Verdict, unique_keys};
+use super::{Change, Evidence, Rule, Spot, Test, Verdict, unique_keys};
 
-/// An edit that was considered and not believed.
+/// A rule that was considered and not believed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RefusedEdit {
+pub struct RefusedRule {
     /// What would have to be true of a URL.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "unique_keys")]
     pub when: BTreeMap<Spot, Test>,
@@ -38,7 +38,7 @@ pub struct RefusedEdit {
     pub fetched: Option<Fetched>,
 }
 
-/// What fetching pages has said so far about an edit that is not applied.
+/// What fetching pages has said so far about a rule that is not applied.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fetched {
@@ -59,9 +59,9 @@ pub struct Fetched {
     pub pages: u64,
 }
 
-impl RefusedEdit {
-    /// The edit as it would be made, in keys only.
-    pub fn to_edit(&self, evidence: Evidence) -> Edit {
-        Edit { when: self.when.clone(), change: self.change.clone(), evidence, ..Edit::default() }
+impl RefusedRule {
+    /// The rule as it would be made, in keys only.
+    pub fn to_rule(&self, evidence: Evidence) -> Rule {
+        Rule { when: self.when.clone(), change: self.change.clone(), evidence, ..Rule::default() }
     }
 }

@@ -1,15 +1,15 @@
 /*!
-Edits as sentences: on `/viewtopic.php`, `sid` does not matter.
+Rules as sentences: on `/viewtopic.php`, `sid` does not matter.
 */
 
 use std::collections::BTreeMap;
 use std::{fmt, slice};
 
-use super::edit::{Area, Change, Closed, Count, Edit, PathPart, Replace, Source, Spelling, Spot, Test};
-use super::{AnyValue, Mapped, Mirror, RefusedEdit, ValueClass};
-use crate::url::{TokenKey, Value};
+use super::definition::{Area, Change, Closed, Count, PathPart, Replace, Rule, Source, Spelling, Spot, Test};
+use super::{AnyValue, Mapped, Mirror, RefusedRule, ValueClass};
+use crate::url::{UrlPart, Value};
 
-impl fmt::Display for Edit {
+impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(Mirror { of, except, .. }) = Mirror::of(self) {
             write!(f, "shows the pages of {of}")?;
@@ -19,14 +19,14 @@ impl fmt::Display for Edit {
         }
         write_conditions(f, &self.when, self.closed, &self.change)?;
         if self.change.is_empty() {
-            return f.write_str("nothing is changed, and no more edits are made");
+            return f.write_str("nothing is changed, and no more rules are made");
         }
         write_changes(f, &self.when, &self.change)?;
-        f.write_str(if self.last { "; then no more edits are made" } else { "" })
+        f.write_str(if self.last { "; then no more rules are made" } else { "" })
     }
 }
 
-impl fmt::Display for RefusedEdit {
+impl fmt::Display for RefusedRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_conditions(f, &self.when, Closed::No, &self.change)?;
         write_changes(f, &self.when, &self.change)
@@ -35,7 +35,7 @@ impl fmt::Display for RefusedEdit {
 
 fn write_changes(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, changes: &[Change]) -> fmt::Result {
     // What is read is not left out, but written elsewhere.
-    let is_read = |key: &TokenKey| changes.iter().any(|change| change.reads(key));
+    let is_read = |key: &UrlPart| changes.iter().any(|change| change.reads(key));
     let mut said = changes.iter().filter(|change| match change {
         Change::Drop(Spot::Key(key)) => !is_read(key),
         Change::Fold { of: Area::Key(key), .. } => !is_read(key),
@@ -50,14 +50,14 @@ fn write_changes(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, change
     })
 }
 
-/// Where the edit is made: the fixed start of the path first, then everything else.
+/// Where the rule is made: the fixed start of the path first, then everything else.
 fn write_conditions(
     f: &mut fmt::Formatter<'_>,
     when: &BTreeMap<Spot, Test>,
     closed: Closed,
     changes: &[Change],
 ) -> fmt::Result {
-    let segment = |index: usize| when.get(&Spot::Key(TokenKey::PathSegment(index as u16)));
+    let segment = |index: usize| when.get(&Spot::Key(UrlPart::PathSegment(index as u16)));
     let fixed: Vec<&Value> = (0..when.len())
         .map_while(|index| match segment(index) {
             Some(Test::Is(value)) => Some(value),
@@ -76,7 +76,7 @@ fn write_conditions(
         if added_label(when, changes, spot).is_some() {
             continue;
         }
-        if matches!(spot, Spot::Key(TokenKey::PathSegment(index)) if usize::from(*index) < fixed.len()) {
+        if matches!(spot, Spot::Key(UrlPart::PathSegment(index)) if usize::from(*index) < fixed.len()) {
             continue;
         }
         let name = Name(spot);
@@ -92,7 +92,7 @@ fn write_conditions(
                 }
             }
             // That a value is there to be read goes without saying.
-            Test::Any(any) if any.is_presence() && matches!(spot, Spot::Key(TokenKey::QueryParam(_))) => {
+            Test::Any(any) if any.is_presence() && matches!(spot, Spot::Key(UrlPart::QueryParam(_))) => {
                 write!(f, "{separator}where there is {name}")?;
             }
             Test::Any(any) if any.is_presence() => continue,
@@ -108,10 +108,10 @@ fn write_conditions(
                 }
             }
             Test::Absent => match spot {
-                Spot::Key(TokenKey::PathSegment(depth)) if is_whole && usize::from(*depth) == fixed.len() => {
+                Spot::Key(UrlPart::PathSegment(depth)) if is_whole && usize::from(*depth) == fixed.len() => {
                     continue;
                 }
-                Spot::Key(TokenKey::PathSegment(depth)) => {
+                Spot::Key(UrlPart::PathSegment(depth)) => {
                     write!(f, "{separator}where the path has at most {depth} segments")?;
                 }
                 _ => write!(f, "{separator}where there is no {name}")?,
@@ -133,7 +133,7 @@ fn write_conditions(
 
 /// The text of a host label that is added where there is none, as `www` is.
 fn added_label<'c>(when: &BTreeMap<Spot, Test>, changes: &'c [Change], spot: &Spot) -> Option<&'c str> {
-    let Spot::Key(label @ TokenKey::Subdomain(_)) = spot else { return None };
+    let Spot::Key(label @ UrlPart::Subdomain(_)) = spot else { return None };
     if when.get(spot) != Some(&Test::Absent) {
         return None;
     }
@@ -155,16 +155,16 @@ impl fmt::Display for Name<'_> {
             Spot::FromRight(0) => f.write_str("the last path segment"),
             Spot::FromRight(index) => write!(f, "path segment {} from the end", u32::from(*index) + 1),
             Spot::Key(key) => match key {
-                TokenKey::Scheme => f.write_str("the scheme"),
-                TokenKey::Subdomain(_) => write!(f, "host label `{key}`"),
-                TokenKey::Port => f.write_str("the port"),
-                TokenKey::PathSegment(index) => write!(f, "path segment {}", u32::from(*index) + 1),
-                TokenKey::TrailingSlash => f.write_str("a trailing slash"),
-                TokenKey::PathParam(name) => write!(f, "`;{name}`"),
-                TokenKey::QuerySeparator => f.write_str("the separator of parameters"),
+                UrlPart::Scheme => f.write_str("the scheme"),
+                UrlPart::Subdomain(_) => write!(f, "host label `{key}`"),
+                UrlPart::Port => f.write_str("the port"),
+                UrlPart::PathSegment(index) => write!(f, "path segment {}", u32::from(*index) + 1),
+                UrlPart::TrailingSlash => f.write_str("a trailing slash"),
+                UrlPart::PathParam(name) => write!(f, "`;{name}`"),
+                UrlPart::QuerySeparator => f.write_str("the separator of parameters"),
                 key if key.is_query_text() => f.write_str("text in place of a parameter"),
-                TokenKey::QueryParam(name) => write!(f, "`{name}`"),
-                TokenKey::Hashbang => f.write_str("what follows `#!`"),
+                UrlPart::QueryParam(name) => write!(f, "`{name}`"),
+                UrlPart::Hashbang => f.write_str("what follows `#!`"),
             },
         }
     }
@@ -176,10 +176,10 @@ fn write_change(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, change:
             (Spot::Key(key), Some(Test::Is(value))) if key.is_query_text() => {
                 write!(f, "`?{value}` is the same as none")
             }
-            (Spot::Key(TokenKey::QueryParam(name)), Some(Test::Is(value))) => {
+            (Spot::Key(UrlPart::QueryParam(name)), Some(Test::Is(value))) => {
                 write!(f, "`{name}={value}` is the same as none")
             }
-            (Spot::Key(TokenKey::PathSegment(_)) | Spot::FromRight(_), _) => {
+            (Spot::Key(UrlPart::PathSegment(_)) | Spot::FromRight(_), _) => {
                 write!(f, "{} is left out", Name(spot))
             }
             _ => write!(f, "{} does not matter", Name(spot)),
@@ -194,11 +194,11 @@ fn write_change(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, change:
                     (of, is, Some(becomes)) if of.is_query_text() => {
                         write!(f, "`?{is}` is the same as `?{becomes}`")?;
                     }
-                    (TokenKey::QueryParam(name), Value::Bare, None) => {
+                    (UrlPart::QueryParam(name), Value::Bare, None) => {
                         write!(f, "`{name}` without value is the same as none")?
                     }
-                    (TokenKey::QueryParam(name), is, None) => write!(f, "`{name}={is}` is the same as none")?,
-                    (TokenKey::QueryParam(name), is, Some(becomes)) => {
+                    (UrlPart::QueryParam(name), is, None) => write!(f, "`{name}={is}` is the same as none")?,
+                    (UrlPart::QueryParam(name), is, Some(becomes)) => {
                         write!(f, "`{name}={is}` is the same as `{name}={becomes}`")?;
                     }
                     (_, is, None) => write!(f, "`{is}` is the same as none")?,
@@ -230,7 +230,7 @@ fn write_change(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, change:
             }
             match (key, to.is_empty()) {
                 (_, true) => return write!(f, "{} has no value", Name(&spot)),
-                (TokenKey::TrailingSlash, _) => return f.write_str("a slash is added"),
+                (UrlPart::TrailingSlash, _) => return f.write_str("a slash is added"),
                 _ => write!(f, "{} is `", Name(&spot))?,
             }
             to.iter().try_for_each(|source| write!(f, "{source}"))?;
@@ -311,8 +311,8 @@ impl fmt::Display for Source {
 mod tests {
     use super::*;
 
-    fn sentence(edit: &str) -> String {
-        serde_json::from_str::<Edit>(edit).unwrap().to_string()
+    fn sentence(rule: &str) -> String {
+        serde_json::from_str::<Rule>(rule).unwrap().to_string()
     }
 
     #[test]

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::check::check_edit;
-use super::never_made::EarlierEdits;
-use super::{Change, Edit, InvalidEdit, Mirror, Promise, RefusedEdit};
+use super::check::check_rule;
+use super::never_made::EarlierRules;
+use super::{Change, InvalidRule, Mirror, Promise, RefusedRule, Rule};
 use crate::url::{ParsedUrl, has_subdomains, site_of};
 
 /// Rules for any number of sites.
@@ -17,13 +17,13 @@ use crate::url::{ParsedUrl, has_subdomains, site_of};
 /// ```
 /// use dedust::{Normalizer, RuleSet};
 ///
-/// let json = r#"{"version": 2, "method": "by hand", "sites": {"example.org": {"edits": [
+/// let json = r#"{"version": 1, "method": "by hand", "sites": {"example.org": {"rules": [
 ///     {"change": [{"drop": "q.sid"}], "fetchable": true}
 /// ]}}}"#;
 /// let rules = RuleSet::load(json.as_bytes())?;
 /// assert_eq!(rules.method(), "by hand");
 /// for (site, rules) in rules.sites() {
-///     assert_eq!((site, rules.edits().len()), ("example.org", 1));
+///     assert_eq!((site, rules.rules().len()), ("example.org", 1));
 /// }
 /// let normalizer = Normalizer::compile(&rules);
 /// assert_eq!(normalizer.normalize("http://example.org/view?sid=9")?, "http://example.org/view");
@@ -38,13 +38,13 @@ pub struct RuleSet {
     pub(super) sites: BTreeMap<Box<str>, SiteRules>,
 }
 
-/// The edits of one site, in the order in which they are made.
+/// The rules of one site, in the order in which they are made.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SiteRules {
     summary: SiteSummary,
     hosts: Vec<Box<str>>,
-    edits: Vec<Edit>,
-    refused: Vec<RefusedEdit>,
+    rules: Vec<Rule>,
+    refused: Vec<RefusedRule>,
 }
 
 /// What the rules of a site were learned from.
@@ -66,9 +66,9 @@ pub struct SiteSummary {
     pub promise: Option<Promise>,
 }
 
-/// The most edits that a site may have, also of those that are not applied. Tables of many values are one edit, each text that is
+/// The most rules that a site may have, also of those that are not applied. Tables of many values are one rule, each text that is
 /// replaced counts as one.
-const MAX_EDITS: usize = 10_000;
+const MAX_RULES: usize = 10_000;
 /// The most that a segment of an exception may have.
 const MAX_SEGMENT_BYTES: usize = u8::MAX as usize;
 /// Exceptions of a mirror. A mirror of it has them too, so with any number of them a small file could take for ever.
@@ -81,32 +81,32 @@ pub enum InvalidSite {
     /// The name is not a host.
     #[error("`{0}` is no host name in lower case")]
     Name(Box<str>),
-    /// One edit makes no sense, by itself or after those before it.
-    #[error("edit {index} is invalid")]
-    Edit {
+    /// One rule makes no sense, by itself or after those before it.
+    #[error("rule {index} is invalid")]
+    Rule {
         /// Its index in the site's list, from 0.
         index: usize,
         /// What is wrong with it.
-        source: InvalidEdit,
+        source: InvalidRule,
     },
     /// The rules are to hold on a host that is not of the site.
     #[error("`{0}` is no host of the site, in lower case and without `www.`")]
     Host(Box<str>),
-    /// A mirror has other edits or hosts, or the two sites are not different registrable domains.
+    /// A mirror has other rules or hosts, or the two sites are not different registrable domains.
     #[error(
-        "an edit that moves URLs to another site must be the only one of its site, without `hosts`; both are registrable domains"
+        "a rule that moves URLs to another site must be the only one of its site, without `hosts`; both are registrable domains"
     )]
     Mirror,
     /// A mirror has too many exceptions, or too long ones.
     #[error(
-        "an edit that moves URLs to another site has at most {MAX_EXCEPTIONS} exceptions, of at most {MAX_SEGMENT_BYTES} bytes each"
+        "a rule that moves URLs to another site has at most {MAX_EXCEPTIONS} exceptions, of at most {MAX_SEGMENT_BYTES} bytes each"
     )]
     Exceptions,
-    /// There are too many edits. Learned sites have some dozens.
+    /// There are too many rules. Learned sites have some dozens.
     #[error(
-        "there are {count} edits, expected at most {MAX_EDITS}: leave some out, or say by one edit what several say of the values of one part, with `one_of`, `map` or a `table`"
+        "there are {count} rules, expected at most {MAX_RULES}: leave some out, or say by one rule what several say of the values of one part, with `one_of`, `map` or a `table`"
     )]
-    TooManyEdits {
+    TooManyRules {
         /// How many there are.
         count: usize,
     },
@@ -162,37 +162,37 @@ impl RuleSet {
         self.sites.get(site)
     }
 
-    /// The number of edits of all sites.
+    /// The number of rules of all sites.
     pub fn rule_count(&self) -> usize {
         self.sites.values().map(SiteRules::len).sum()
     }
 }
 
 impl SiteRules {
-    /// Checks each edit, and that they can stand together.
-    pub fn new(summary: SiteSummary, edits: Vec<Edit>) -> Result<Self, InvalidSite> {
-        let count = edits.iter().map(Edit::weight).sum();
-        if count > MAX_EDITS {
-            return Err(InvalidSite::TooManyEdits { count });
+    /// Checks each rule, and that they can stand together.
+    pub fn new(summary: SiteSummary, rules: Vec<Rule>) -> Result<Self, InvalidSite> {
+        let count = rules.iter().map(Rule::weight).sum();
+        if count > MAX_RULES {
+            return Err(InvalidSite::TooManyRules { count });
         }
-        let mut earlier = EarlierEdits::default();
-        for (index, edit) in edits.iter().enumerate() {
-            check_edit(edit).map_err(|source| InvalidSite::Edit { index, source })?;
-            if let Some((by, spot)) = earlier.taker(edit) {
-                let source = InvalidEdit::NeverMade { by, spot: spot.to_string().into() };
-                return Err(InvalidSite::Edit { index, source });
+        let mut earlier = EarlierRules::default();
+        for (index, rule) in rules.iter().enumerate() {
+            check_rule(rule).map_err(|source| InvalidSite::Rule { index, source })?;
+            if let Some((by, spot)) = earlier.taker(rule) {
+                let source = InvalidRule::NeverMade { by, spot: spot.to_string().into() };
+                return Err(InvalidSite::Rule { index, source });
             }
-            earlier.push(index, edit);
+            earlier.push(index, rule);
         }
-        let rules = Self { summary, edits, ..Self::default() };
+        let rules = Self { summary, rules, ..Self::default() };
         rules.check_mirror()?;
         Ok(rules)
     }
 
     /// Whether it is no mirror, or may be one.
     fn check_mirror(&self) -> Result<(), InvalidSite> {
-        let moves = |edit: &Edit| edit.change.iter().any(|change| matches!(change, Change::Move(_)));
-        if !self.applied().any(|(_, edit)| moves(edit)) {
+        let moves = |rule: &Rule| rule.change.iter().any(|change| matches!(change, Change::Move(_)));
+        if !self.applied().any(|(_, rule)| moves(rule)) {
             return Ok(());
         }
         let mirror = self.mirror().filter(|mirror| self.applied().count() == 1 && is_registrable(&mirror.of));
@@ -204,10 +204,10 @@ impl SiteRules {
         }
     }
 
-    /// The same with other edits.
-    pub fn with_edits(self, edits: Vec<Edit>) -> Result<Self, InvalidSite> {
+    /// The same with other rules.
+    pub fn with_rules(self, rules: Vec<Rule>) -> Result<Self, InvalidSite> {
         let Self { summary, hosts, refused, .. } = self;
-        Ok(Self::new(summary, edits)?.with_hosts(hosts).with_refused(refused))
+        Ok(Self::new(summary, rules)?.with_hosts(hosts).with_refused(refused))
     }
 
     /// The same with another summary.
@@ -216,9 +216,9 @@ impl SiteRules {
         Self { summary, ..self }
     }
 
-    /// The same with edits that were considered and not believed, for people to look at.
+    /// The same with rules that were considered and not believed, for people to look at.
     #[must_use]
-    pub fn with_refused(self, refused: Vec<RefusedEdit>) -> Self {
+    pub fn with_refused(self, refused: Vec<RefusedRule>) -> Self {
         Self { refused, ..self }
     }
 
@@ -229,39 +229,39 @@ impl SiteRules {
         Self { hosts, ..self }
     }
 
-    /// What its edit says, if it is a site that shows the pages of another and the edit is applied.
+    /// What its rule says, if it is a site that shows the pages of another and the rule is applied.
     pub fn mirror(&self) -> Option<Mirror> {
-        self.applied().find_map(|(_, edit)| Mirror::of(edit))
+        self.applied().find_map(|(_, rule)| Mirror::of(rule))
     }
 
-    /// The hosts on which the edits are made, with and without `www`; empty where they are made on all hosts of the site.
+    /// The hosts on which the rules are made, with and without `www`; empty where they are made on all hosts of the site.
     pub fn hosts(&self) -> &[Box<str>] {
         &self.hosts
     }
 
-    /// Edits that were considered and not believed, those with most votes first.
-    pub fn refused(&self) -> &[RefusedEdit] {
+    /// Rules that were considered and not believed, those with most votes first.
+    pub fn refused(&self) -> &[RefusedRule] {
         &self.refused
     }
 
-    /// The edits in the order in which they are made.
-    pub fn edits(&self) -> &[Edit] {
-        &self.edits
+    /// The rules in the order in which they are made.
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
     }
 
     /// Those of them that are applied, with their indexes.
-    pub fn applied(&self) -> impl Iterator<Item = (usize, &Edit)> {
-        self.edits.iter().enumerate().filter(|(_, edit)| edit.is_applied())
+    pub fn applied(&self) -> impl Iterator<Item = (usize, &Rule)> {
+        self.rules.iter().enumerate().filter(|(_, rule)| rule.is_applied())
     }
 
-    /// The number of edits, also of those that are not applied.
+    /// The number of rules, also of those that are not applied.
     pub fn len(&self) -> usize {
-        self.edits.len()
+        self.rules.len()
     }
 
     /// Whether nothing was learned for the site.
     pub fn is_empty(&self) -> bool {
-        self.edits.is_empty()
+        self.rules.is_empty()
     }
 
     /// What they were learned from.

@@ -15,9 +15,7 @@ mod token_text;
 
 pub use parse::{ParseUrlError, ParsedUrl};
 pub use site::{first_segment, has_subdomains, site_of, write_moved};
-pub use token::{
-    ParamName, RawKey, RawValue, Separators, TokenKey, Value, extension, tokenize, visit_tokens,
-};
+pub use token::{ParamName, RawKey, RawValue, Separators, UrlPart, Value, extension, tokenize, visit_tokens};
 pub use token_text::UnknownKey;
 
 pub(crate) use crate::delimiters::PADDING;

@@ -31,7 +31,7 @@ use super::ParsedUrl;
 
 /// The name of one part of a URL that can hold a value. Ordered by class, then by position or name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum TokenKey {
+pub enum UrlPart {
     /// `http` or `https`.
     Scheme,
     /// A host label left of the site's domain, counted from the right.
@@ -73,41 +73,41 @@ pub enum Value {
 /// A key as met in a URL, borrowed; parameters carry their name without its occurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RawKey<'a> {
-    /// See [`TokenKey::Scheme`].
+    /// See [`UrlPart::Scheme`].
     Scheme,
-    /// See [`TokenKey::Subdomain`]; `u16::MAX` for all that lie beyond the thousandth.
+    /// See [`UrlPart::Subdomain`]; `u16::MAX` for all that lie beyond the thousandth.
     Subdomain(u16),
-    /// See [`TokenKey::Port`].
+    /// See [`UrlPart::Port`].
     Port,
-    /// See [`TokenKey::PathSegment`]; `u16::MAX` for all that lie beyond the thousandth.
+    /// See [`UrlPart::PathSegment`]; `u16::MAX` for all that lie beyond the thousandth.
     PathSegment(u16),
-    /// See [`TokenKey::TrailingSlash`].
+    /// See [`UrlPart::TrailingSlash`].
     TrailingSlash,
-    /// See [`TokenKey::PathParam`].
+    /// See [`UrlPart::PathParam`].
     PathParam(&'a [u8]),
-    /// See [`TokenKey::QuerySeparator`].
+    /// See [`UrlPart::QuerySeparator`].
     QuerySeparator,
-    /// See [`TokenKey::QueryParam`].
+    /// See [`UrlPart::QueryParam`].
     QueryParam(&'a [u8]),
-    /// See [`TokenKey::Hashbang`].
+    /// See [`UrlPart::Hashbang`].
     Hashbang,
 }
 
 impl RawKey<'_> {
     /// The key of a name's first, second, ... occurrence; of no matter for keys without a name.
     #[must_use]
-    pub fn to_key(self, occurrence: u32) -> TokenKey {
+    pub fn to_key(self, occurrence: u32) -> UrlPart {
         let named = |name: &[u8]| ParamName { name: String::from_utf8_lossy(name).into(), occurrence };
         match self {
-            Self::Scheme => TokenKey::Scheme,
-            Self::Subdomain(index) => TokenKey::Subdomain(index),
-            Self::Port => TokenKey::Port,
-            Self::PathSegment(index) => TokenKey::PathSegment(index),
-            Self::TrailingSlash => TokenKey::TrailingSlash,
-            Self::PathParam(name) => TokenKey::PathParam(named(name)),
-            Self::QuerySeparator => TokenKey::QuerySeparator,
-            Self::QueryParam(name) => TokenKey::QueryParam(named(name)),
-            Self::Hashbang => TokenKey::Hashbang,
+            Self::Scheme => UrlPart::Scheme,
+            Self::Subdomain(index) => UrlPart::Subdomain(index),
+            Self::Port => UrlPart::Port,
+            Self::PathSegment(index) => UrlPart::PathSegment(index),
+            Self::TrailingSlash => UrlPart::TrailingSlash,
+            Self::PathParam(name) => UrlPart::PathParam(named(name)),
+            Self::QuerySeparator => UrlPart::QuerySeparator,
+            Self::QueryParam(name) => UrlPart::QueryParam(named(name)),
+            Self::Hashbang => UrlPart::Hashbang,
         }
     }
 }
@@ -123,7 +123,7 @@ const MAX_POSITIONS: usize = 1000;
 pub enum Separators {
     /// `&`, or `;` where all pieces read `name=value`.
     Safe,
-    /// Both, as on a site with an edit that [says so](crate::rules::Change::SplitParams).
+    /// Both, as on a site with a rule that [says so](crate::rules::Change::SplitParams).
     Both,
 }
 
@@ -278,7 +278,7 @@ pub fn extension(segment: &str) -> Option<&str> {
 
 /// All pairs of `url` on a site, in the order of the URL; `None` when rules cannot speak of it: it holds bytes
 /// that are not UTF-8, or has more than a thousand path segments or host labels.
-pub fn tokenize(url: &ParsedUrl, domain: &str) -> Option<Vec<(TokenKey, Value)>> {
+pub fn tokenize(url: &ParsedUrl, domain: &str) -> Option<Vec<(UrlPart, Value)>> {
     let mut tokens = Vec::new();
     let (mut path_names, mut query_names) = (NameCounts::default(), NameCounts::default());
     let flow = visit_tokens(url, domain.len(), Separators::Safe, |key, value| {
@@ -287,15 +287,15 @@ pub fn tokenize(url: &ParsedUrl, domain: &str) -> Option<Vec<(TokenKey, Value)>>
         };
         let key = match key {
             RawKey::Subdomain(u16::MAX) | RawKey::PathSegment(u16::MAX) => None,
-            RawKey::Scheme => Some(TokenKey::Scheme),
-            RawKey::Subdomain(index) => Some(TokenKey::Subdomain(index)),
-            RawKey::Port => Some(TokenKey::Port),
-            RawKey::PathSegment(index) => Some(TokenKey::PathSegment(index)),
-            RawKey::TrailingSlash => Some(TokenKey::TrailingSlash),
-            RawKey::PathParam(name) => named(name, path_names.count(name)).map(TokenKey::PathParam),
-            RawKey::QuerySeparator => Some(TokenKey::QuerySeparator),
-            RawKey::QueryParam(name) => named(name, query_names.count(name)).map(TokenKey::QueryParam),
-            RawKey::Hashbang => Some(TokenKey::Hashbang),
+            RawKey::Scheme => Some(UrlPart::Scheme),
+            RawKey::Subdomain(index) => Some(UrlPart::Subdomain(index)),
+            RawKey::Port => Some(UrlPart::Port),
+            RawKey::PathSegment(index) => Some(UrlPart::PathSegment(index)),
+            RawKey::TrailingSlash => Some(UrlPart::TrailingSlash),
+            RawKey::PathParam(name) => named(name, path_names.count(name)).map(UrlPart::PathParam),
+            RawKey::QuerySeparator => Some(UrlPart::QuerySeparator),
+            RawKey::QueryParam(name) => named(name, query_names.count(name)).map(UrlPart::QueryParam),
+            RawKey::Hashbang => Some(UrlPart::Hashbang),
         };
         let value = match value {
             None => Some(Value::Bare),
@@ -343,7 +343,7 @@ impl<'a> NameCounts<'a> {
     }
 }
 
-impl TokenKey {
+impl UrlPart {
     /// Whether it stands for a text in place of a query parameter.
     pub fn is_query_text(&self) -> bool {
         matches!(self, Self::QueryParam(param) if param.name.as_bytes() == TEXT_NAME)

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{ParamName, TokenKey, Value};
+use super::{ParamName, UrlPart, Value};
 
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -25,7 +25,7 @@ impl fmt::Display for ParamName {
     }
 }
 
-impl fmt::Display for TokenKey {
+impl fmt::Display for UrlPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Scheme => f.write_str("scheme"),
@@ -41,12 +41,12 @@ impl fmt::Display for TokenKey {
     }
 }
 
-/// Text that names no [`TokenKey`].
+/// Text that names no [`UrlPart`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no key; keys are scheme, sub_N, port, path_N, tslash, mp.NAME, sep, q.NAME, hashbang")]
 pub struct UnknownKey(Box<str>);
 
-impl FromStr for TokenKey {
+impl FromStr for UrlPart {
     type Err = UnknownKey;
 
     fn from_str(text: &str) -> Result<Self, UnknownKey> {
@@ -85,13 +85,13 @@ impl ParamName {
     }
 }
 
-impl Serialize for TokenKey {
+impl Serialize for UrlPart {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for TokenKey {
+impl<'de> Deserialize<'de> for UrlPart {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
@@ -118,9 +118,9 @@ mod tests {
         for text in
             ["scheme", "sub_3", "port", "path_12", "tslash", "mp.s", "sep", "q.a", "q.a#2", "q.", "hashbang"]
         {
-            assert_eq!(text.parse::<TokenKey>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<UrlPart>().unwrap().to_string(), text);
         }
-        assert!("path_x".parse::<TokenKey>().is_err());
-        assert!("colour".parse::<TokenKey>().is_err());
+        assert!("path_x".parse::<UrlPart>().is_err());
+        assert!("colour".parse::<UrlPart>().is_err());
     }
 }

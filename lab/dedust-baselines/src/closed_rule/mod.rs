@@ -2,19 +2,19 @@
 Rules as the literature writes them: a [`Pattern`] that says which URLs, a [`Rewrite`] that says what to make of them.
 
 The first rule of a list that covers a URL is applied, and no other. All values are read before any is written. Learners of the
-literature find, compare and choose such rules; [`learned`] says the same by edits, the language of rule files.
+literature find, compare and choose such rules; [`learned`] says the same by rules, the language of rule files.
 */
 
 mod cycle;
-mod edits;
 mod pattern;
 mod readers;
 mod rewrite;
+mod rules;
 mod shape;
 
 use std::collections::BTreeMap;
 
-use dedust::rules::{Edit, Evidence, TokenKey, Value};
+use dedust::rules::{Evidence, Rule, UrlPart, Value};
 use dedust_learn::support::Learned;
 
 pub use cycle::find_cycle;
@@ -47,9 +47,9 @@ pub enum OtherParams {
     Keep,
 }
 
-/// `rules` without those that edits cannot say and, of any that rewrite into each other, without the one that covers fewest URLs.
+/// `rules` without those that rules cannot say and, of any that rewrite into each other, without the one that covers fewest URLs.
 pub fn fitting(mut rules: Vec<ClosedRule>) -> Vec<ClosedRule> {
-    rules.retain(|rule| rule.edits().is_some());
+    rules.retain(|rule| rule.rules().is_some());
     while let Some(cycle) = find_cycle(&rules) {
         match cycle.into_iter().min_by_key(|&at| (rules[at].evidence.urls, at)) {
             Some(weakest) => rules.remove(weakest),
@@ -60,24 +60,24 @@ pub fn fitting(mut rules: Vec<ClosedRule>) -> Vec<ClosedRule> {
 }
 
 /// What a learner hands out that has found these rules, in the order in which they are to be tried.
-pub fn learned(rules: &[ClosedRule]) -> Learned {
-    let edits = rules.iter().filter_map(ClosedRule::edits).flatten().collect();
-    Learned { edits, raw_rules: rules.len(), qualified_rules: rules.len(), ..Learned::default() }
+pub fn learned(closed: &[ClosedRule]) -> Learned {
+    let rules = closed.iter().filter_map(ClosedRule::rules).flatten().collect();
+    Learned { rules, raw_rules: closed.len(), qualified_rules: closed.len(), ..Learned::default() }
 }
 
 impl ClosedRule {
-    /// Edits that do the same: one, or one for each case where it matters which optional parts a URL has. `None` where no edits do,
+    /// Rules that do the same: one, or one for each case where it matters which optional parts a URL has. `None` where no rules do,
     /// or what they would write cannot stand in a URL.
-    pub fn edits(&self) -> Option<Vec<Edit>> {
-        edits::edits(self)
+    pub fn rules(&self) -> Option<Vec<Rule>> {
+        rules::rules(self)
     }
 
     /// Whether a URL with these pairs is covered.
-    pub fn covers(&self, tokens: &BTreeMap<TokenKey, Value>) -> bool {
+    pub fn covers(&self, tokens: &BTreeMap<UrlPart, Value>) -> bool {
         match self.other_params {
             OtherParams::Refuse => self.pattern.matches(tokens),
             OtherParams::Keep => {
-                let is_other = |key: &TokenKey| self.is_other_param(key);
+                let is_other = |key: &UrlPart| self.is_other_param(key);
                 let named = tokens.iter().filter(|(key, _)| !is_other(key));
                 self.pattern.matches(&named.map(|(key, value)| (key.clone(), value.clone())).collect())
             }
@@ -85,9 +85,9 @@ impl ClosedRule {
     }
 
     /// Whether `key` is a query parameter that the rule passes through.
-    fn is_other_param(&self, key: &TokenKey) -> bool {
+    fn is_other_param(&self, key: &UrlPart) -> bool {
         self.other_params == OtherParams::Keep
-            && matches!(key, TokenKey::QueryParam(_))
+            && matches!(key, UrlPart::QueryParam(_))
             && self.pattern.get(key).is_none()
     }
 

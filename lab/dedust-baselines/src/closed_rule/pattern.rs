@@ -8,14 +8,14 @@ with any other key is not covered, because nothing was learned about that key.
 use std::collections::BTreeMap;
 use std::fmt;
 
-use dedust::rules::{AnyValue, TokenKey, Value};
+use dedust::rules::{AnyValue, UrlPart, Value};
 
 use super::shape::write_shape;
 
 /// What a URL must look like, key by key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pattern {
-    keys: BTreeMap<TokenKey, ValuePattern>,
+    keys: BTreeMap<UrlPart, ValuePattern>,
 }
 
 /// What the value of one key must look like.
@@ -29,22 +29,22 @@ pub enum ValuePattern {
 
 impl Pattern {
     /// A pattern of these keys.
-    pub fn new(keys: impl IntoIterator<Item = (TokenKey, ValuePattern)>) -> Self {
+    pub fn new(keys: impl IntoIterator<Item = (UrlPart, ValuePattern)>) -> Self {
         Self { keys: keys.into_iter().collect() }
     }
 
-    /// The keys with their value patterns, in the order of [`TokenKey`].
-    pub fn keys(&self) -> impl Iterator<Item = (&TokenKey, &ValuePattern)> {
+    /// The keys with their value patterns, in the order of [`UrlPart`].
+    pub fn keys(&self) -> impl Iterator<Item = (&UrlPart, &ValuePattern)> {
         self.keys.iter()
     }
 
     /// What the pattern says about `key`; `None` means that the key must be absent.
-    pub fn get(&self, key: &TokenKey) -> Option<&ValuePattern> {
+    pub fn get(&self, key: &UrlPart) -> Option<&ValuePattern> {
         self.keys.get(key)
     }
 
     /// Whether a URL with these pairs is covered.
-    pub fn matches(&self, tokens: &BTreeMap<TokenKey, Value>) -> bool {
+    pub fn matches(&self, tokens: &BTreeMap<UrlPart, Value>) -> bool {
         tokens.keys().all(|key| self.keys.contains_key(key))
             && self.keys.iter().all(|(key, pattern)| pattern.matches(tokens.get(key)))
     }
@@ -100,9 +100,9 @@ mod tests {
     #[test]
     fn a_closed_pattern_refuses_unknown_keys() {
         let any = AnyValue { class: ValueClass::Digits, except: vec!["1".into()], optional: true };
-        let pattern = Pattern::new([(TokenKey::query("page"), ValuePattern::Any(any))]);
+        let pattern = Pattern::new([(UrlPart::query("page"), ValuePattern::Any(any))]);
         let url = |pairs: &[(&str, &str)]| {
-            pairs.iter().map(|(name, value)| (TokenKey::query(name), Value::from(*value))).collect()
+            pairs.iter().map(|(name, value)| (UrlPart::query(name), Value::from(*value))).collect()
         };
         assert!(pattern.matches(&url(&[("page", "2")])));
         assert!(pattern.matches(&url(&[])));

@@ -3,14 +3,14 @@ Which closed rules may cover what a rule writes? Few of many, found by one part 
 not every two rules have to be compared.
 */
 
-use dedust::rules::{TokenKey, Value};
+use dedust::rules::{UrlPart, Value};
 use foldhash::HashMap;
 
 use super::{ClosedRule, Op, OtherParams, ValuePattern};
 
 /// Rules by what each asks for: of all parts that must be there, the one that fewest others ask for.
 pub(super) struct Readers<'r> {
-    by_key: HashMap<&'r TokenKey, OfKey<'r>>,
+    by_key: HashMap<&'r UrlPart, OfKey<'r>>,
     /// Those of them that are there for a query parameter.
     of_params: Vec<usize>,
     /// Those that ask for nothing.
@@ -28,7 +28,7 @@ struct OfKey<'r> {
 
 impl<'r> Readers<'r> {
     pub(super) fn new(rules: impl Iterator<Item = &'r ClosedRule> + Clone) -> Self {
-        let mut counts: HashMap<(&TokenKey, Option<&Value>), usize> = HashMap::default();
+        let mut counts: HashMap<(&UrlPart, Option<&Value>), usize> = HashMap::default();
         for asked in rules.clone().flat_map(asked_for) {
             *counts.entry(asked).or_default() += 1;
         }
@@ -38,7 +38,7 @@ impl<'r> Readers<'r> {
                 all.others.push(number);
                 continue;
             };
-            if matches!(key, TokenKey::QueryParam(_)) {
+            if matches!(key, UrlPart::QueryParam(_)) {
                 all.of_params.push(number);
             }
             let of_key = all.by_key.entry(key).or_default();
@@ -62,7 +62,7 @@ impl<'r> Readers<'r> {
 
     fn lists<'s>(&'s self, writer: &'s ClosedRule) -> impl Iterator<Item = &'s [usize]> {
         let passes_params = writer.other_params == OtherParams::Keep;
-        let is_param = |key: &TokenKey| matches!(key, TokenKey::QueryParam(_));
+        let is_param = |key: &UrlPart| matches!(key, UrlPart::QueryParam(_));
         let ops = writer.rewrite.ops().filter(move |(key, _)| !(passes_params && is_param(key)));
         let written = ops.filter_map(|(key, op)| {
             let of_key = self.by_key.get(key)?;
@@ -78,7 +78,7 @@ impl<'r> Readers<'r> {
 }
 
 /// What must be there for a rule to cover a URL: each key, with its value if only one will do.
-fn asked_for(rule: &ClosedRule) -> impl Iterator<Item = (&TokenKey, Option<&Value>)> {
+fn asked_for(rule: &ClosedRule) -> impl Iterator<Item = (&UrlPart, Option<&Value>)> {
     rule.pattern.keys().filter(|(_, pattern)| !pattern.is_optional()).map(|(key, pattern)| match pattern {
         ValuePattern::Is(value) => (key, Some(value)),
         ValuePattern::Any(_) => (key, None),

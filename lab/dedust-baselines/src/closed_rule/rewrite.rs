@@ -5,7 +5,7 @@ What a rule makes of a URL: for every key of the target form, where its value co
 use std::collections::BTreeMap;
 use std::fmt;
 
-use dedust::rules::{Source, TokenKey, Value};
+use dedust::rules::{Source, UrlPart, Value};
 
 use super::shape::write_shape;
 
@@ -13,9 +13,9 @@ use super::shape::write_shape;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rewrite {
     /// One operation per key of the target.
-    target: BTreeMap<TokenKey, Op>,
+    target: BTreeMap<UrlPart, Op>,
     /// The order in which the site itself writes the query parameters of the target form.
-    query_order: Vec<TokenKey>,
+    query_order: Vec<UrlPart>,
 }
 
 /// Where the value of a target key comes from.
@@ -24,7 +24,7 @@ pub enum Op {
     /// Always this value.
     Keep(Value),
     /// The value of a key of the source; absent when that is absent.
-    Copy(TokenKey),
+    Copy(UrlPart),
     /// The value does not matter: written `*` in the key.
     Ignore,
     /// These parts, one after the other. A URL that lacks one of them is not covered.
@@ -34,22 +34,22 @@ pub enum Op {
 impl Rewrite {
     /// A rewrite with these operations. `query_order` lists query parameters of the target; those it leaves out
     /// are written last, in the order of their names.
-    pub fn new(ops: impl IntoIterator<Item = (TokenKey, Op)>, query_order: Vec<TokenKey>) -> Self {
+    pub fn new(ops: impl IntoIterator<Item = (UrlPart, Op)>, query_order: Vec<UrlPart>) -> Self {
         Self { target: ops.into_iter().collect(), query_order }
     }
 
     /// The operations in the order of their target keys.
-    pub fn ops(&self) -> impl Iterator<Item = (&TokenKey, &Op)> {
+    pub fn ops(&self) -> impl Iterator<Item = (&UrlPart, &Op)> {
         self.target.iter()
     }
 
     /// The operation on `key`, if the target form has that key.
-    pub fn get(&self, key: &TokenKey) -> Option<&Op> {
+    pub fn get(&self, key: &UrlPart) -> Option<&Op> {
         self.target.get(key)
     }
 
     /// The order of query parameters in a written URL.
-    pub fn query_order(&self) -> &[TokenKey] {
+    pub fn query_order(&self) -> &[UrlPart] {
         &self.query_order
     }
 

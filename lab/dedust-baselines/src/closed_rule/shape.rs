@@ -4,40 +4,40 @@ Writes keys with what is said about them where they stand in a URL, for people t
 
 use std::fmt;
 
-use dedust::rules::TokenKey;
+use dedust::rules::UrlPart;
 
 /// Writes `scheme://sub.DOMAIN:port/path;param/?query#!hashbang`, with `~` for the site's domain.
 pub(super) fn write_shape<'a>(
     f: &mut fmt::Formatter<'_>,
-    parts: impl Iterator<Item = (&'a TokenKey, &'a dyn fmt::Display)>,
+    parts: impl Iterator<Item = (&'a UrlPart, &'a dyn fmt::Display)>,
 ) -> fmt::Result {
     let parts: Vec<_> = parts.collect();
-    let one = |wanted: TokenKey| parts.iter().find(|(key, _)| **key == wanted).map(|(_, part)| *part);
-    if let Some(scheme) = one(TokenKey::Scheme) {
+    let one = |wanted: UrlPart| parts.iter().find(|(key, _)| **key == wanted).map(|(_, part)| *part);
+    if let Some(scheme) = one(UrlPart::Scheme) {
         write!(f, "{scheme}://")?;
     }
     for (key, part) in parts.iter().rev() {
-        if matches!(key, TokenKey::Subdomain(_)) {
+        if matches!(key, UrlPart::Subdomain(_)) {
             write!(f, "{part}.")?;
         }
     }
     f.write_str("~")?;
-    if let Some(port) = one(TokenKey::Port) {
+    if let Some(port) = one(UrlPart::Port) {
         write!(f, ":{port}")?;
     }
     let mut query = 0;
     let mut has_path = false;
     for (key, part) in &parts {
         match key {
-            TokenKey::PathSegment(_) => {
+            UrlPart::PathSegment(_) => {
                 write!(f, "/{part}")?;
                 has_path = true;
             }
-            TokenKey::PathParam(name) => write!(f, ";{name}={part}")?,
+            UrlPart::PathParam(name) => write!(f, ";{name}={part}")?,
             _ => {}
         }
     }
-    match one(TokenKey::TrailingSlash) {
+    match one(UrlPart::TrailingSlash) {
         Some(part) if part.to_string() == "/" || !has_path => f.write_str("/")?,
         Some(_) => f.write_str("[/]")?,
         None if !has_path => f.write_str("/")?,
@@ -45,7 +45,7 @@ pub(super) fn write_shape<'a>(
     }
     for (key, part) in &parts {
         match key {
-            TokenKey::QueryParam(name) => {
+            UrlPart::QueryParam(name) => {
                 f.write_str(if query == 0 { "?" } else { "&" })?;
                 if !key.is_query_text() {
                     write!(f, "{name}=")?;
@@ -53,7 +53,7 @@ pub(super) fn write_shape<'a>(
                 write!(f, "{part}")?;
                 query += 1;
             }
-            TokenKey::Hashbang => write!(f, "#!{part}")?,
+            UrlPart::Hashbang => write!(f, "#!{part}")?,
             _ => {}
         }
     }
@@ -66,13 +66,13 @@ mod tests {
 
     #[test]
     fn a_text_in_place_of_a_parameter_has_no_name() {
-        struct Shape<'a>(&'a [(TokenKey, &'a str)]);
+        struct Shape<'a>(&'a [(UrlPart, &'a str)]);
         impl fmt::Display for Shape<'_> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write_shape(f, self.0.iter().map(|(key, part)| (key, part as &dyn fmt::Display)))
             }
         }
-        let parts = [(TokenKey::query("="), "<text>"), (TokenKey::query("id"), "7")];
+        let parts = [(UrlPart::query("="), "<text>"), (UrlPart::query("id"), "7")];
         assert!(Shape(&parts).to_string().ends_with("/?<text>&id=7"), "{}", Shape(&parts));
     }
 }

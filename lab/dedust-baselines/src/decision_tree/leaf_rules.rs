@@ -8,12 +8,12 @@ transformation brings a new parameter, or a test says that one is absent, other 
 
 use std::collections::BTreeMap;
 
-use dedust::rules::{self, AnyValue, Evidence, Spot, TokenKey, Value, ValueClass};
+use dedust::rules::{self, AnyValue, Evidence, Spot, UrlPart, Value, ValueClass};
 use dedust_learn::support::InternedRows as _;
 
 use super::pairwise::Frequent;
 use super::site::{Entry, Site, SpotNumber};
-use super::transformation::{Edit, Source, SourcePart, Transformation};
+use super::transformation::{Rule, Source, SourcePart, Transformation};
 use super::tree::{Path, Test};
 use crate::closed_rule::{ClosedRule, Op, OtherParams, Pattern, Rewrite, ValuePattern};
 use crate::fanout::proof::Merges;
@@ -69,7 +69,7 @@ fn names(site: &Site<'_>, transformation: &Transformation, path: &Path, view: &[
     let has = |key: u32| view.iter().any(|entry| entry.key == key);
     let is_query = |spot: SpotNumber| matches!(spot, SpotNumber::Key(key) if site.is_query(key));
     let mut refuses =
-        transformation.edits.iter().any(|(at, edit)| matches!(edit, Edit::Add(_)) && is_query(*at));
+        transformation.rules.iter().any(|(at, rule)| matches!(rule, Rule::Add(_)) && is_query(*at));
     let mut names: BTreeMap<u32, bool> =
         view.iter().filter(|entry| !site.is_query(entry.key)).map(|entry| (entry.key, false)).collect();
     for &(test, answer) in path {
@@ -122,7 +122,7 @@ fn check(
         }
     }
     let atoms =
-        transformation.edits.iter().filter_map(|(_, edit)| edit.source()).flat_map(|source| match source {
+        transformation.rules.iter().filter_map(|(_, rule)| rule.source()).flat_map(|source| match source {
             Source::Join(parts) => parts.as_slice(),
             Source::Literal(_) | Source::Copy(_) => &[],
         });
@@ -229,7 +229,7 @@ impl LeafRule<'_> {
         let key_at = |spot: SpotNumber, depth: usize| match spot {
             SpotNumber::Key(key) => corpus.keys()[key as usize].clone(),
             SpotNumber::FromEnd(index) => {
-                TokenKey::PathSegment(depth.saturating_sub(1 + usize::from(index)) as u16)
+                UrlPart::PathSegment(depth.saturating_sub(1 + usize::from(index)) as u16)
             }
         };
         let mut ops: BTreeMap<SpotNumber, Op> = BTreeMap::new();
@@ -246,8 +246,8 @@ impl LeafRule<'_> {
             };
             ops.insert(spot, op);
         }
-        for (spot, edit) in &self.transformation.edits {
-            match edit.source() {
+        for (spot, rule) in &self.transformation.rules {
+            match rule.source() {
                 None => ops.remove(spot),
                 Some(Source::Literal(value)) => ops.insert(*spot, Op::Keep(corpus.value(*value).clone())),
                 Some(Source::Copy(from)) => ops.insert(*spot, Op::Copy(key_at(*from, depth))),
@@ -265,12 +265,12 @@ impl LeafRule<'_> {
             };
         }
         let new_depth = ops.keys().filter(|spot| site.segment_at(**spot).is_some()).count();
-        let ops: BTreeMap<TokenKey, Op> =
+        let ops: BTreeMap<UrlPart, Op> =
             ops.into_iter().map(|(spot, op)| (key_at(spot, new_depth), op)).collect();
         let model = corpus.pairs(self.model).iter();
         let order = model
             .map(|&pair| corpus.keys()[corpus.pair_key(pair) as usize].clone())
-            .filter(|key| matches!(key, TokenKey::QueryParam(_)) && ops.contains_key(key))
+            .filter(|key| matches!(key, UrlPart::QueryParam(_)) && ops.contains_key(key))
             .collect();
         Rewrite::new(ops, order)
     }

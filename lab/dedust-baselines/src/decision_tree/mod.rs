@@ -1,7 +1,7 @@
 /*!
 Decision-tree rules: frequent transformations of URLs, each with a context learned by a decision tree.
 
-A transformation is a set of edits: a key is deleted, or set to a literal, to the value of another key, or to text put
+A transformation is a set of rules: a key is deleted, or set to a literal, to the value of another key, or to text put
 together from parts of values; all other keys stay. Because it names only what changes, it can hold on a whole site,
 and what is left to learn is where it holds.
 
@@ -18,7 +18,7 @@ hand: "decision-tree style", not the authors' program. We read it as follows.
 - A delimiter is accepted when 70 % of the distinct values of a key have it and 90 % of those split into equally many
   pieces. Counting values and not URLs keeps a form with one busy value (`showthread.php`) from hiding the others.
   Instead of splitting pieces again, a value may be addressed by several delimiters at once.
-- Of the two ways to align path segments, from the start and from the end, the one with fewer edits is taken.
+- Of the two ways to align path segments, from the start and from the end, the one with fewer rules is taken.
 - The target of a page is a URL without a query before one with a query, then the shortest, then the one with the most
   common pairs. Redirects and in-links, which the patents name as well, are not part of a [`Corpus`].
 - A transformation is frequent with 10 pages; on small sites with a hundredth of the pages that have duplicates, at

@@ -72,7 +72,7 @@ pub(super) fn compare(site: &Site<'_>, max_sources: usize) -> Pairwise {
             one_of_each_shape_first(site, rows).into_iter().filter(|&row| row != target).take(max_sources)
         {
             let transformation = Transformation::between(site, source, target);
-            if transformation.edits.is_empty() {
+            if transformation.rules.is_empty() {
                 continue;
             }
             let next = ids.len() as u32;

@@ -5,7 +5,7 @@ The straightforward selection: one rule per pattern, none inside another, no cir
 use std::cmp::Reverse;
 
 use crate::closed_rule::{ClosedRule, OtherParams, ValuePattern, fitting};
-use dedust::rules::{AnyValue, TokenKey, ValueClass};
+use dedust::rules::{AnyValue, UrlPart, ValueClass};
 
 /// Rules in the order in which they are to be tried: those that ask for most first.
 pub(super) fn select(mut rules: Vec<ClosedRule>) -> Vec<ClosedRule> {
@@ -36,7 +36,7 @@ pub(super) fn select(mut rules: Vec<ClosedRule>) -> Vec<ClosedRule> {
 /// Whether every URL that `inner` covers is covered by `outer`, as far as their patterns say.
 fn covers(outer: &ClosedRule, inner: &ClosedRule) -> bool {
     let passes =
-        |key: &TokenKey| outer.other_params == OtherParams::Keep && matches!(key, TokenKey::QueryParam(_));
+        |key: &UrlPart| outer.other_params == OtherParams::Keep && matches!(key, UrlPart::QueryParam(_));
     (outer.other_params == OtherParams::Keep || inner.other_params == OtherParams::Refuse)
         && inner.pattern.keys().all(|(key, pattern)| match outer.pattern.get(key) {
             Some(outer) => holds(outer, pattern),
@@ -72,10 +72,10 @@ mod tests {
         let any =
             || ValuePattern::Any(AnyValue { class: ValueClass::Text, except: Vec::new(), optional: false });
         let keys = values.iter().map(|(name, value)| {
-            (TokenKey::query(name), value.map_or_else(any, |value| ValuePattern::Is(Value::from(value))))
+            (UrlPart::query(name), value.map_or_else(any, |value| ValuePattern::Is(Value::from(value))))
         });
         let evidence = Evidence { urls: 9, support_pairs: 10, false_pairs, ..Evidence::default() };
-        let rewrite = Rewrite::new([(TokenKey::Scheme, Op::Keep("http".into()))], Vec::new());
+        let rewrite = Rewrite::new([(UrlPart::Scheme, Op::Keep("http".into()))], Vec::new());
         ClosedRule { pattern: Pattern::new(keys), other_params, rewrite, fetchable: true, evidence }
     }
 

@@ -2,7 +2,7 @@
 What the stages ask about a site, looked up once.
 */
 
-use dedust::rules::TokenKey;
+use dedust::rules::UrlPart;
 use dedust_learn::Corpus;
 use dedust_learn::support::InternedRows as _;
 use foldhash::HashMap;
@@ -47,12 +47,12 @@ pub(super) struct Site<'c> {
 impl<'c> Site<'c> {
     pub(super) fn new(corpus: &'c Corpus) -> Self {
         let keys = corpus.keys();
-        let segment = |key: &TokenKey| match key {
-            TokenKey::PathSegment(index) => Some(*index),
+        let segment = |key: &UrlPart| match key {
+            UrlPart::PathSegment(index) => Some(*index),
             _ => None,
         };
-        let is_text = |key: &TokenKey| {
-            !matches!(key, TokenKey::Scheme | TokenKey::TrailingSlash | TokenKey::QuerySeparator)
+        let is_text = |key: &UrlPart| {
+            !matches!(key, UrlPart::Scheme | UrlPart::TrailingSlash | UrlPart::QuerySeparator)
         };
         let value_hash =
             |value: u32| corpus.value(value).as_text().map_or(1, |text| xxh3_64(text.as_bytes()));
@@ -65,7 +65,7 @@ impl<'c> Site<'c> {
             rows_by_frame: HashMap::default(),
             value_hashes: (0..corpus.value_count() as u32).map(value_hash).collect(),
             segments: keys.iter().map(segment).collect(),
-            is_query: keys.iter().map(|key| matches!(key, TokenKey::QueryParam(_))).collect(),
+            is_query: keys.iter().map(|key| matches!(key, UrlPart::QueryParam(_))).collect(),
             is_text: keys.iter().map(is_text).collect(),
         };
         let mut view = Vec::new();

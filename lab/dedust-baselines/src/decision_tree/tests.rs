@@ -1,8 +1,8 @@
-use dedust_learn::support::edit_text;
+use dedust_learn::support::rule_text;
 use dedust_learn::{Clues, Crawl, EvidenceKinds};
 
 use super::site::SpotNumber;
-use super::transformation::{Edit, Source, Transformation};
+use super::transformation::{Rule, Source, Transformation};
 use super::*;
 
 fn corpus(urls: impl IntoIterator<Item = (String, String)>) -> Corpus {
@@ -28,7 +28,7 @@ fn segments_are_aligned_from_the_end_when_that_is_less_work() {
     let corpus = corpus([long, short].map(|url| ("1".into(), url.into())));
     let transformation = between(&corpus, long, short);
     assert!(transformation.from_end);
-    assert_eq!(transformation.edits, [(SpotNumber::FromEnd(2), Edit::Delete)]);
+    assert_eq!(transformation.rules, [(SpotNumber::FromEnd(2), Rule::Delete)]);
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn segments_are_aligned_from_the_start_otherwise() {
     let corpus = corpus([long, short].map(|url| ("1".into(), url.into())));
     let transformation = between(&corpus, long, short);
     assert!(!transformation.from_end);
-    assert!(matches!(transformation.edits[..], [(_, Edit::Replace(Source::Literal(_))), (_, Edit::Delete)]));
+    assert!(matches!(transformation.rules[..], [(_, Rule::Replace(Source::Literal(_))), (_, Rule::Delete)]));
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_leading_segment_goes_at_any_depth() {
         ]
     });
     let learned = learn_decision_tree(&corpus(urls), &DecisionTreeOptions::default());
-    let shown: Vec<String> = learned.edits.iter().map(edit_text).collect();
+    let shown: Vec<String> = learned.rules.iter().map(rule_text).collect();
     // Nothing else was seen at depth four, but at depth three `/a/b/7` is a URL of its own.
     let expected = [
         "scheme is <text>, path_0 is en, path_1 is <text>, path_2 is <text>, no sep, nothing else but parameters: path = /{path_1..}, end",
@@ -83,5 +83,5 @@ fn a_leading_segment_goes_at_any_depth() {
 fn without_duplicates_nothing_is_learned() {
     let urls = (0..60).map(|n| (n.to_string(), format!("http://example.org/{n}?x={}", n % 3)));
     let learned = learn_decision_tree(&corpus(urls), &DecisionTreeOptions::default());
-    assert_eq!((learned.raw_rules, learned.edits.len()), (0, 0));
+    assert_eq!((learned.raw_rules, learned.rules.len()), (0, 0));
 }

@@ -1,5 +1,5 @@
 /*!
-What leads from one URL to another: a set of edits, which can be tried on any other URL.
+What leads from one URL to another: a set of rules, which can be tried on any other URL.
 */
 
 use dedust::rules::Atom;
@@ -7,17 +7,17 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::site::{Entry, Site, SpotNumber};
 
-/// Edits of a URL. Places that it does not name keep their values.
+/// Rules of a URL. Places that it does not name keep their values.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Transformation {
     /// Whether path segments are counted from the end.
     pub(super) from_end: bool,
     /// In the order of spots.
-    pub(super) edits: Vec<(SpotNumber, Edit)>,
+    pub(super) rules: Vec<(SpotNumber, Rule)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Edit {
+pub(super) enum Rule {
     /// The spot is there and goes.
     Delete,
     /// The spot is there and gets another value.
@@ -41,7 +41,7 @@ pub(super) enum SourcePart {
     Atom(SpotNumber, Atom),
 }
 
-impl Edit {
+impl Rule {
     pub(super) fn source(&self) -> Option<&Source> {
         match self {
             Self::Delete => None,
@@ -75,24 +75,24 @@ impl Transformation {
             site.view(from, from_end, &mut source);
             site.view(to, from_end, &mut target);
             let same_depth = site.depth(&source) == site.depth(&target);
-            (Self { from_end, edits: edits(site, &source, &target) }, same_depth)
+            (Self { from_end, rules: rules(site, &source, &target) }, same_depth)
         };
         let (from_start, same_depth) = aligned(false);
         if same_depth {
             return from_start;
         }
         let (from_end, _) = aligned(true);
-        if from_end.edits.len() < from_start.edits.len() { from_end } else { from_start }
+        if from_end.rules.len() < from_start.rules.len() { from_end } else { from_start }
     }
 
     /// The spots that a URL must have.
     pub(super) fn required(&self) -> Vec<SpotNumber> {
         let mut spots: Vec<SpotNumber> = Vec::new();
-        for (spot, edit) in &self.edits {
-            if !matches!(edit, Edit::Add(_)) {
+        for (spot, rule) in &self.rules {
+            if !matches!(rule, Rule::Add(_)) {
                 spots.push(*spot);
             }
-            spots.extend(edit.source().into_iter().flat_map(Source::reads));
+            spots.extend(rule.source().into_iter().flat_map(Source::reads));
         }
         spots.sort_unstable();
         spots.dedup();
@@ -107,11 +107,11 @@ impl Transformation {
             Some(view[at].value)
         };
         let depth = site.depth(view);
-        let segments = |wanted: fn(&Edit) -> bool| {
-            let edited = self.edits.iter().filter(move |(_, edit)| wanted(edit));
+        let segments = |wanted: fn(&Rule) -> bool| {
+            let edited = self.rules.iter().filter(move |(_, rule)| wanted(rule));
             edited.filter_map(|(spot, _)| site.segment_at(*spot))
         };
-        let (gone, come) = (|edit: &Edit| *edit == Edit::Delete, |edit: &Edit| matches!(edit, Edit::Add(_)));
+        let (gone, come) = (|rule: &Rule| *rule == Rule::Delete, |rule: &Rule| matches!(rule, Rule::Add(_)));
         let new_depth = (depth + segments(come).count()).checked_sub(segments(gone).count())?;
         let fits = segments(gone).all(|index| usize::from(index) >= new_depth)
             && segments(come).all(|index| (depth..new_depth).contains(&usize::from(index)));
@@ -121,11 +121,11 @@ impl Transformation {
         let mut form = 0u64;
         let mut add =
             |spot, value_hash| form = form.wrapping_add(site.token_hash(spot, new_depth, value_hash));
-        for (spot, edit) in &self.edits {
-            if find(*spot).is_some() == matches!(edit, Edit::Add(_)) {
+        for (spot, rule) in &self.rules {
+            if find(*spot).is_some() == matches!(rule, Rule::Add(_)) {
                 return None;
             }
-            match edit.source() {
+            match rule.source() {
                 None => {}
                 Some(Source::Literal(value)) => add(*spot, site.value_hash(*value)),
                 Some(Source::Copy(from)) => add(*spot, site.value_hash(find(*from)?)),
@@ -145,7 +145,7 @@ impl Transformation {
             }
         }
         for entry in view {
-            if self.edits.binary_search_by_key(&entry.spot, |(spot, _)| *spot).is_err() {
+            if self.rules.binary_search_by_key(&entry.spot, |(spot, _)| *spot).is_err() {
                 add(entry.spot, site.value_hash(entry.value));
             }
         }
@@ -153,19 +153,19 @@ impl Transformation {
     }
 }
 
-fn edits(site: &Site<'_>, source: &[Entry], target: &[Entry]) -> Vec<(SpotNumber, Edit)> {
-    let mut edits: Vec<(SpotNumber, Edit)> = Vec::new();
+fn rules(site: &Site<'_>, source: &[Entry], target: &[Entry]) -> Vec<(SpotNumber, Rule)> {
+    let mut rules: Vec<(SpotNumber, Rule)> = Vec::new();
     for entry in target {
         match source.binary_search_by_key(&entry.spot, |entry| entry.spot) {
             Ok(at) if source[at].value == entry.value => {}
-            Ok(_) => edits.push((entry.spot, Edit::Replace(source_of(site, entry, source)))),
-            Err(_) => edits.push((entry.spot, Edit::Add(source_of(site, entry, source)))),
+            Ok(_) => rules.push((entry.spot, Rule::Replace(source_of(site, entry, source)))),
+            Err(_) => rules.push((entry.spot, Rule::Add(source_of(site, entry, source)))),
         }
     }
     let is_gone = |entry: &&Entry| target.binary_search_by_key(&entry.spot, |entry| entry.spot).is_err();
-    edits.extend(source.iter().filter(is_gone).map(|entry| (entry.spot, Edit::Delete)));
-    edits.sort_unstable_by_key(|(spot, _)| *spot);
-    edits
+    rules.extend(source.iter().filter(is_gone).map(|entry| (entry.spot, Rule::Delete)));
+    rules.sort_unstable_by_key(|(spot, _)| *spot);
+    rules
 }
 
 /// Where the value of `entry` can be read in the source: a whole value, a part of one, or parts between texts.

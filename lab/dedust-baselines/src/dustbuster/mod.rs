@@ -8,7 +8,7 @@ DustBuster: rules that replace one string by another, from a list of URLs (Bar-Y
 2. `eliminate` drops rules that say the same as others with less reason.
 3. `validate` tries what is left on a sample of URLs, and keeps what holds.
 
-What comes out is one edit that [replaces](Change::Replace) text, by all rules in order, over and over, until nothing changes.
+What comes out is one rule that [replaces](Change::Replace) text, by all rules in order, over and over, until nothing changes.
 
 Where the paper leaves a choice, or none that fits a learner that fetches nothing:
 
@@ -38,7 +38,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use dedust::rules::{Change, Edit, Evidence, Example, Replace};
+use dedust::rules::{Change, Evidence, Example, Replace, Rule};
 use dedust_learn::support::{Learned, failure_bound};
 use dedust_learn::{Corpus, EvidenceKinds};
 
@@ -117,17 +117,17 @@ pub fn learn_with(corpus: &Corpus, options: &Options) -> Learned {
     let raw_rules = likely.len();
     let rules = eliminate(&tokens, likely, options);
     let store = Store::new(corpus, &tokens);
-    let edit = deploy(corpus, &tokens, &store, &validate(&store, likeness, &rules, options));
+    let rule = deploy(corpus, &tokens, &store, &validate(&store, likeness, &rules, options));
     Learned {
-        edits: edit.into_iter().collect(),
+        rules: rule.into_iter().collect(),
         raw_rules,
         qualified_rules: rules.len(),
         ..Learned::default()
     }
 }
 
-/// Rules as an edit, without those whose text is not UTF-8; `None` if none is left.
-fn deploy(corpus: &Corpus, tokens: &TokenList, store: &Store<'_>, rules: &[ValidRule<'_>]) -> Option<Edit> {
+/// Rules as a rule, without those whose text is not UTF-8; `None` if none is left.
+fn deploy(corpus: &Corpus, tokens: &TokenList, store: &Store<'_>, rules: &[ValidRule<'_>]) -> Option<Rule> {
     let (mut list, mut changed) = (Vec::new(), BTreeSet::new());
     let (mut agreed, mut failed) = (Vec::new(), 0);
     for rule in rules {
@@ -144,7 +144,7 @@ fn deploy(corpus: &Corpus, tokens: &TokenList, store: &Store<'_>, rules: &[Valid
     let kinds = agreed.iter().fold(EvidenceKinds::NONE, |kinds, &(row, _)| kinds | corpus.kinds(row));
     agreed.sort_by_key(|&(row, _)| (corpus.url(row).len(), corpus.url(row)));
     let shown = |row| String::from_utf8_lossy(corpus.url(row)).into();
-    Some(Edit {
+    Some(Rule {
         fetchable: true,
         evidence: Evidence {
             trust: None,
@@ -163,7 +163,7 @@ fn deploy(corpus: &Corpus, tokens: &TokenList, store: &Store<'_>, rules: &[Valid
                 .map(|(url, duplicate)| Example { url: shown(url), duplicate: shown(duplicate) })
                 .collect(),
         },
-        ..Edit::new(Change::Replace(list))
+        ..Rule::new(Change::Replace(list))
     })
 }
 

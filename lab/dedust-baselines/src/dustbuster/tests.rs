@@ -1,6 +1,6 @@
 //! The learner as a whole, and its phases, on lists of URLs.
 
-use dedust::rules::{Edit, SiteRules, SiteSummary};
+use dedust::rules::{Rule, SiteRules, SiteSummary};
 use dedust::{Normalizer, RuleSet};
 use dedust_learn::{Clues, Crawl};
 
@@ -58,8 +58,8 @@ fn stories() -> Vec<Seen> {
         .collect()
 }
 
-fn shown(edits: &[Edit]) -> Vec<String> {
-    edits.iter().map(ToString::to_string).collect()
+fn shown(rules: &[Rule]) -> Vec<String> {
+    rules.iter().map(ToString::to_string).collect()
 }
 
 fn likely(corpus: &Corpus, alphabet: Alphabet, options: &Options) -> Vec<(String, String, u32)> {
@@ -90,10 +90,10 @@ fn one_of_a_family_of_likely_rules_remains() {
     let learned = learn(&corpus, 0.05);
     assert_eq!((learned.raw_rules, learned.qualified_rules), (11, 1));
     assert_eq!(
-        shown(&learned.edits),
+        shown(&learned.rules),
         ["`http://x.com/story?id=` is replaced by `http://x.com/story_` at the start"]
     );
-    let evidence = &learned.edits[0].evidence;
+    let evidence = &learned.rules[0].evidence;
     assert_eq!((evidence.urls, evidence.support_pairs, evidence.false_pairs), (20, 20, 0));
     assert!((evidence.failure_bound - 0.139).abs() < 1e-3);
     assert_eq!(evidence.examples[0].duplicate, "http://x.com/story_1".into());
@@ -102,7 +102,7 @@ fn one_of_a_family_of_likely_rules_remains() {
 #[test]
 fn both_forms_come_to_one() {
     let learned = learn(&corpus(&stories()), 0.05);
-    let rules = SiteRules::new(SiteSummary::default(), learned.edits).unwrap();
+    let rules = SiteRules::new(SiteSummary::default(), learned.rules).unwrap();
     let mut set = RuleSet::new("dustbuster");
     set.insert("x.com", rules).unwrap();
     let normalizer = Normalizer::compile(&set);
@@ -140,7 +140,7 @@ fn values_beyond_the_bucket_leave_no_trace() {
 fn different_pages_make_no_rule() {
     let apart: Vec<Seen> = stories().into_iter().zip(0..).map(|(old, page)| seen(&old.url, page)).collect();
     let learned = learn(&corpus(&apart), 0.05);
-    assert_eq!((learned.raw_rules, learned.edits.len()), (0, 0));
+    assert_eq!((learned.raw_rules, learned.rules.len()), (0, 0));
 }
 
 #[test]
@@ -152,8 +152,8 @@ fn a_rule_that_often_fails_is_refuted() {
     let corpus = corpus(&mostly);
     let learned = learn(&corpus, 0.05);
     assert!(learned.qualified_rules > 0);
-    assert_eq!(learned.edits, []);
-    assert_eq!(learn(&corpus, 0.1).edits[0].evidence.false_pairs, 2);
+    assert_eq!(learned.rules, []);
+    assert_eq!(learn(&corpus, 0.1).rules[0].evidence.false_pairs, 2);
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn sizes_stand_in_for_labels() {
         seen.size = Some(1000 + index / 2);
     }
     let expected = ["`http://x.com/story?id=` is replaced by `http://x.com/story_` at the start"];
-    assert_eq!(shown(&learn(&corpus(&sized), 0.05).edits), expected);
+    assert_eq!(shown(&learn(&corpus(&sized), 0.05).rules), expected);
     for seen in &mut sized {
         seen.size = seen.size.filter(|_| seen.url.contains('?'));
     }
@@ -191,16 +191,16 @@ fn the_order_of_the_input_leaves_no_trace() {
     urls.extend(
         (1..=9).flat_map(|n| ["", "index.html"].map(|end| seen(&format!("http://x.com/{n}/{end}"), 100 + n))),
     );
-    let expected = learn(&corpus(&urls), 0.05).edits;
+    let expected = learn(&corpus(&urls), 0.05).rules;
     let [Change::Replace(list)] = &*expected[0].change else { panic!("{:?}", expected[0].change) };
     assert_eq!((expected.len(), list.len()), (1, 2));
     for turn in [1, 7, 30] {
         urls.rotate_left(turn);
         urls.swap(0, turn);
-        assert_eq!(learn(&corpus(&urls), 0.05).edits, expected);
+        assert_eq!(learn(&corpus(&urls), 0.05).rules, expected);
     }
     urls.reverse();
-    assert_eq!(learn(&corpus(&urls), 0.05).edits, expected);
+    assert_eq!(learn(&corpus(&urls), 0.05).rules, expected);
 }
 
 /// Rules given by the tokens of two URLs from `start` on, up to the ends given.

@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
-use dedust::rules::{Edit, SiteRules, SiteSummary};
+use dedust::rules::{Rule, SiteRules, SiteSummary};
 use dedust::{Normalizer, RuleSet};
-use dedust_learn::support::edit_text;
+use dedust_learn::support::rule_text;
 use dedust_learn::{Clues, Crawl, EvidenceKinds};
 
 use super::*;
@@ -16,8 +16,8 @@ fn corpus(urls: impl IntoIterator<Item = (String, String)>) -> Corpus {
     crawl.into_corpora().remove(0)
 }
 
-fn shown(edits: &[Edit]) -> Vec<String> {
-    edits.iter().map(edit_text).collect()
+fn shown(rules: &[Rule]) -> Vec<String> {
+    rules.iter().map(rule_text).collect()
 }
 
 /// The eight URLs of the figure: `U1` to `U4` differ from all others in both keys, `U5` to `U8` in one at a time.
@@ -38,14 +38,14 @@ const IDEAL: &str = "scheme is http, q.k1 is a, q.k2 is b, q.k3 is <text>, q.k4 
 #[test]
 fn figure_3_is_learned_from_all_eight_urls() {
     let options = FanoutOptions { fanout: 2, ..FanoutOptions::default() };
-    assert_eq!(shown(&learn_fanout(&figure_3(None), &options).edits), [IDEAL]);
+    assert_eq!(shown(&learn_fanout(&figure_3(None), &options).rules), [IDEAL]);
 }
 
 #[test]
 fn figure_3_breaks_down_without_the_sixth_url() {
     let options = FanoutOptions { fanout: 2, ..FanoutOptions::default() };
     let corpus = figure_3(Some(6));
-    let rules = shown(&learn_fanout(&corpus, &options).edits);
+    let rules = shown(&learn_fanout(&corpus, &options).rules);
     assert!(!rules.contains(&IDEAL.to_string()), "{rules:?}");
     assert!(rules.iter().all(|rule| rule.matches("forget").count() == 1), "one key at a time: {rules:?}");
 }
@@ -56,8 +56,8 @@ fn the_tree_needs_no_critical_url() {
     let tree = PatternTree::build(&corpus, &BuildOptions::default());
     let rules = select(&tree, &propose(&tree, &ProposeOptions::default()), &SelectOptions::default());
     let forgets_both = |rule: &String| rule.contains("forget q.k3") && rule.contains("forget q.k5");
-    let edits: Vec<Edit> = learned(&rules).edits;
-    assert!(shown(&edits).iter().any(forgets_both), "{:?}", shown(&edits));
+    let rules: Vec<Rule> = learned(&rules).rules;
+    assert!(shown(&rules).iter().any(forgets_both), "{:?}", shown(&rules));
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_wildcard_needs_as_many_values_as_the_fan_out() {
             [url("view"), url("show")]
         }))
     };
-    let count = |pages| learn_fanout(&urls(pages), &FanoutOptions::default()).edits.len();
+    let count = |pages| learn_fanout(&urls(pages), &FanoutOptions::default()).rules.len();
     assert_eq!((count(4), count(5)), (0, 1));
 }
 
@@ -81,7 +81,7 @@ fn rules_that_merge_different_pages_are_dropped() {
     });
     let learned = learn_fanout(&corpus(urls), &FanoutOptions::default());
     assert!(learned.raw_rules > 0);
-    assert_eq!((learned.qualified_rules, shown(&learned.edits)), (0, vec![]));
+    assert_eq!((learned.qualified_rules, shown(&learned.rules)), (0, vec![]));
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn chains_are_joined() {
         let first = if n < 20 { "http://www.example.org" } else { "https://example.org" };
         [(n.to_string(), format!("{first}/{n}")), (n.to_string(), format!("http://example.org/{n}"))]
     });
-    let rules = learn_fanout(&corpus(urls), &FanoutOptions::default()).edits;
+    let rules = learn_fanout(&corpus(urls), &FanoutOptions::default()).rules;
     let mut set = RuleSet::new("fanout");
     set.insert("example.org", SiteRules::new(SiteSummary::default(), rules.clone()).unwrap()).unwrap();
     let normalizer = Normalizer::compile(&set);

@@ -2,7 +2,7 @@
 Chosen rules in the language of rule files, proven once more as they are applied: together with what is forgotten.
 */
 
-use dedust::rules::{AnyValue, TokenKey, ValueClass};
+use dedust::rules::{AnyValue, UrlPart, ValueClass};
 use dedust_learn::support::InternedRows as _;
 use foldhash::HashMap;
 
@@ -125,7 +125,7 @@ impl KeyPositions {
         let mut order: Vec<(u64, u32)> = keys
             .iter()
             .enumerate()
-            .filter(|(_, key)| matches!(table.corpus.keys()[**key as usize], TokenKey::QueryParam(_)))
+            .filter(|(_, key)| matches!(table.corpus.keys()[**key as usize], UrlPart::QueryParam(_)))
             .map(|(at, &key)| (sums.map_or(0, |sums| sums[at]), key))
             .collect();
         order.sort_unstable();

@@ -22,7 +22,7 @@ mod split;
 use std::ops::Range;
 
 use crate::closed_rule::{Pattern, ValuePattern};
-use dedust::rules::{AnyValue, TokenKey, Value, ValueClass};
+use dedust::rules::{AnyValue, UrlPart, Value, ValueClass};
 use dedust_learn::Corpus;
 use dedust_learn::support::InternedRows as _;
 
@@ -99,7 +99,7 @@ impl<'c> PatternTree<'c> {
     }
 
     /// The key at which a node's children differ.
-    pub fn split_key(&self, node: NodeId) -> Option<&'c TokenKey> {
+    pub fn split_key(&self, node: NodeId) -> Option<&'c UrlPart> {
         self.nodes[node].split_key.map(|key| &self.corpus.keys()[key as usize])
     }
 

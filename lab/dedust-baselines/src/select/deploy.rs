@@ -11,7 +11,7 @@ seen with the key were mostly seen without it too (see [`Class::droppable`]), it
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dedust::rules::TokenKey;
+use dedust::rules::UrlPart;
 use dedust_learn::support::{InternedRows as _, PairCounter, PairCounts};
 
 use super::Assignment;
@@ -179,10 +179,10 @@ impl Class<'_, '_> {
             matches!(self.tree.state(self.target, key), Some(KeyState::Star { optional: true }));
         is_optional
             && match keys[key as usize] {
-                TokenKey::Scheme | TokenKey::PathSegment(_) | TokenKey::QuerySeparator => false,
-                TokenKey::Subdomain(label) => {
+                UrlPart::Scheme | UrlPart::PathSegment(_) | UrlPart::QuerySeparator => false,
+                UrlPart::Subdomain(label) => {
                     let beyond =
-                        |other: u32| matches!(keys[other as usize], TokenKey::Subdomain(at) if at > label);
+                        |other: u32| matches!(keys[other as usize], UrlPart::Subdomain(at) if at > label);
                     let mut all = self.tree.nodes()[self.target].keys().iter().map(|(key, _)| *key);
                     !all.any(beyond) && !ignored.iter().copied().any(beyond)
                 }

@@ -2,7 +2,7 @@
 A chosen rule in the language of rule files: patterns of text instead of nodes and numbers, with its evidence.
 */
 
-use dedust::rules::{AnyValue, Evidence, TokenKey};
+use dedust::rules::{AnyValue, Evidence, UrlPart};
 use dedust_learn::support::{InternedRows as _, rule_evidence};
 use dedust_learn::{Corpus, EvidenceKinds};
 use foldhash::HashMap;
@@ -17,7 +17,7 @@ pub(super) fn write(tree: &PatternTree<'_>, rule: &DeployedRule, other_params: O
     let corpus = tree.corpus();
     let key = |key: u32| corpus.keys()[key as usize].clone();
     let forth = Projection::new(tree, rule.source, rule.target, &rule.ops);
-    let required: Vec<TokenKey> = forth.required().iter().map(|&required| key(required)).collect();
+    let required: Vec<UrlPart> = forth.required().iter().map(|&required| key(required)).collect();
     let pattern = Pattern::new(tree.pattern(rule.source).keys().map(|(key, pattern)| {
         let pattern = match pattern {
             ValuePattern::Any(any) if required.contains(key) => {
@@ -39,13 +39,13 @@ pub(super) fn write(tree: &PatternTree<'_>, rule: &DeployedRule, other_params: O
     let rewrite = Rewrite::new(ops, query_order(tree, rule.target, &rule.ops));
     // A parameter cannot be written by the rule and passed through as well.
     let writes_new =
-        rewrite.ops().any(|(key, _)| pattern.get(key).is_none() && matches!(key, TokenKey::QueryParam(_)));
+        rewrite.ops().any(|(key, _)| pattern.get(key).is_none() && matches!(key, UrlPart::QueryParam(_)));
     let other_params = if writes_new { OtherParams::Refuse } else { other_params };
     ClosedRule { pattern, other_params, rewrite, fetchable: true, evidence: evidence(tree, rule, &forth) }
 }
 
 /// The query parameters of a node in the order in which its URLs have them, on average.
-fn query_order(tree: &PatternTree<'_>, node: NodeId, ops: &[(u32, TreeOp)]) -> Vec<TokenKey> {
+fn query_order(tree: &PatternTree<'_>, node: NodeId, ops: &[(u32, TreeOp)]) -> Vec<UrlPart> {
     let corpus = tree.corpus();
     let mut positions: HashMap<u32, (u64, u64)> = HashMap::default();
     for &row in tree.members(node) {
@@ -57,7 +57,7 @@ fn query_order(tree: &PatternTree<'_>, node: NodeId, ops: &[(u32, TreeOp)]) -> V
     let mut order: Vec<(f64, u32)> = ops
         .iter()
         .filter(|(key, op)| {
-            *op != TreeOp::Drop && matches!(corpus.keys()[*key as usize], TokenKey::QueryParam(_))
+            *op != TreeOp::Drop && matches!(corpus.keys()[*key as usize], UrlPart::QueryParam(_))
         })
         .filter_map(|(key, _)| positions.get(key).map(|&(sum, count)| (sum as f64 / count as f64, *key)))
         .collect();

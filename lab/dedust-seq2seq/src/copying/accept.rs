@@ -12,7 +12,7 @@ what those before it left, and are proposed again as long as others make a diffe
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dedust::rules::{Change, Edit, Evidence, Spot, Test, TokenKey, Value, ValueClass};
+use dedust::rules::{Change, Evidence, Rule, Spot, Test, UrlPart, Value, ValueClass};
 
 use super::proposal::{Conditions, Origin, Proposal, path_of, query_of, test_of};
 use super::site::Site;
@@ -46,19 +46,19 @@ const MIN_URLS: usize = 8;
 /// Times that changes are proposed.
 const ROUNDS: usize = 3;
 
-/// The edits that are believed, in the order in which they are to be made.
-pub(super) fn accept(site: &Site<'_>, proposals: Vec<Proposal>, seed: u64) -> Vec<Edit> {
+/// The rules that are believed, in the order in which they are to be made.
+pub(super) fn accept(site: &Site<'_>, proposals: Vec<Proposal>, seed: u64) -> Vec<Rule> {
     let mut search =
-        Search { site, trial: Trial::new(site), held_out: held_out(site, seed), edits: Vec::new() };
+        Search { site, trial: Trial::new(site), held_out: held_out(site, seed), rules: Vec::new() };
     let mut open = proposals;
     for _ in 0..ROUNDS {
-        let before = search.edits.len();
+        let before = search.rules.len();
         open.retain(|proposal| !search.propose(proposal));
-        if search.edits.len() == before {
+        if search.rules.len() == before {
             break;
         }
     }
-    search.edits
+    search.rules
 }
 
 /// By row, whether its page was held out when the first translator learned; it was not when the second did.
@@ -77,7 +77,7 @@ struct Search<'s, 'c> {
     site: &'s Site<'c>,
     trial: Trial<'s, 'c>,
     held_out: Vec<bool>,
-    edits: Vec<Edit>,
+    rules: Vec<Rule>,
 }
 
 /// What may be asked of URLs.
@@ -149,7 +149,7 @@ impl Search<'_, '_> {
                 Level::Site => Conditions::new(),
                 Level::Values => origin.own.clone(),
                 Level::FirstSegment => {
-                    let key = TokenKey::PathSegment(0);
+                    let key = UrlPart::PathSegment(0);
                     let test = test_of(self.site, template, &key).unwrap_or(Test::Absent);
                     Conditions::from([(Spot::Key(key), test)])
                 }
@@ -163,42 +163,42 @@ impl Search<'_, '_> {
 
     /// Tries a change, and makes it if it is believed.
     fn is_believed(&mut self, proposal: &Proposal, when: &Conditions) -> bool {
-        let mut edit = Edit {
+        let mut rule = Rule {
             when: when.clone(),
             change: proposal.change.clone(),
             fetchable: false,
             evidence: Evidence::default(),
-            ..Edit::default()
+            ..Rule::default()
         };
         for _ in 0..=MAX_EXCEPTIONS {
-            let (votes, evidence) = self.vote(proposal, &edit);
+            let (votes, evidence) = self.vote(proposal, &rule);
             if is_proven(&votes, proposal) {
-                self.make(Edit { evidence, ..edit }, proposal, votes);
+                self.make(Rule { evidence, ..rule }, proposal, votes);
                 return true;
             }
             let exception =
-                proposal.takes_nothing_away().then(|| self.exception(&votes, &edit.when)).flatten();
+                proposal.takes_nothing_away().then(|| self.exception(&votes, &rule.when)).flatten();
             let Some((spot, test)) = exception else { return false };
-            edit.when.insert(spot, test);
+            rule.when.insert(spot, test);
         }
         false
     }
 
-    fn vote(&mut self, proposal: &Proposal, edit: &Edit) -> (Votes, Evidence) {
+    fn vote(&mut self, proposal: &Proposal, rule: &Rule) -> (Votes, Evidence) {
         // The translator that proposed a change learned from the pages that were not held out from it.
         let is_witness =
             |row: u32| proposal.by == 0b11 || self.held_out[row as usize] == (proposal.by == 0b01);
         let max_of_group = if proposal.is_move { u64::MAX } else { MAX_OF_GROUP };
-        self.trial.vote(edit, &is_witness, max_of_group)
+        self.trial.vote(rule, &is_witness, max_of_group)
     }
 
     /// The word most of whose URLs fail, more of them than of any other, as something that is not to be there.
     fn exception(&self, votes: &Votes, when: &Conditions) -> Option<(Spot, Test)> {
-        let mut tallies: BTreeMap<(TokenKey, Value), (u64, u64)> = BTreeMap::new();
+        let mut tallies: BTreeMap<(UrlPart, Value), (u64, u64)> = BTreeMap::new();
         for (&template, &(trials, failures)) in &votes.by_template {
             let template = &self.site.templates[template as usize];
             for key in template.keys.iter().collect::<BTreeSet<_>>() {
-                let may_tell = matches!(key, TokenKey::PathSegment(0) | TokenKey::QueryParam(_));
+                let may_tell = matches!(key, UrlPart::PathSegment(0) | UrlPart::QueryParam(_));
                 if let (true, Some(Test::Is(value))) = (may_tell, test_of(self.site, template, key)) {
                     let tally = tallies.entry((key.clone(), value)).or_default();
                     *tally = (tally.0 + trials, tally.1 + failures);
@@ -217,19 +217,19 @@ impl Search<'_, '_> {
         Some((Spot::Key(key), Test::Not(values)))
     }
 
-    fn make(&mut self, mut edit: Edit, proposal: &Proposal, votes: Votes) {
-        edit.fetchable = !proposal.is_key_only && votes.is_fetchable();
+    fn make(&mut self, mut rule: Rule, proposal: &Proposal, votes: Votes) {
+        rule.fetchable = !proposal.is_key_only && votes.is_fetchable();
         // What was always there may be why: `curid` says nothing beside `title`, and everything without it.
-        for key in votes.always.into_iter().filter(|key| !changes(&edit.change, key)) {
-            edit.when.entry(Spot::Key(key)).or_insert(Test::Any(ValueClass::Text.into()));
+        for key in votes.always.into_iter().filter(|key| !changes(&rule.change, key)) {
+            rule.when.entry(Spot::Key(key)).or_insert(Test::Any(ValueClass::Text.into()));
         }
-        self.trial.apply(&edit);
-        self.edits.push(edit);
+        self.trial.apply(&rule);
+        self.rules.push(rule);
     }
 }
 
 /// Whether a key is dropped or mapped.
-fn changes(changes: &[Change], key: &TokenKey) -> bool {
+fn changes(changes: &[Change], key: &UrlPart) -> bool {
     changes.iter().any(|change| match change {
         Change::Drop(Spot::Key(other)) | Change::Map { of: other, .. } => other == key,
         _ => false,

@@ -4,7 +4,7 @@ The words of a site, and URLs as sequences of them.
 
 use std::collections::BTreeMap;
 
-use dedust::rules::{TokenKey, Value};
+use dedust::rules::{UrlPart, Value};
 use foldhash::HashMap;
 use serde::{Deserialize, Serialize};
 
@@ -31,9 +31,9 @@ pub enum Word {
     /// The slash at the end of a path.
     Slash,
     /// A parameter, or any other key that stands before its value.
-    Name(TokenKey),
+    Name(UrlPart),
     /// The value of such a key.
-    Value(TokenKey, Value),
+    Value(UrlPart, Value),
 }
 
 /// Share of the URLs that must have a segment or label, or of those with the name that must have a value.
@@ -80,7 +80,7 @@ const ARGUMENTS: [Word; 3] = [Word::AnyLabel, Word::AnySegment, Word::AnyValue];
 
 impl Language {
     /// Learns the words of a site from the key-value pairs of its URLs.
-    pub(super) fn new<'u>(urls: impl Iterator<Item = &'u [(TokenKey, Value)]>) -> Self {
+    pub(super) fn new<'u>(urls: impl Iterator<Item = &'u [(UrlPart, Value)]>) -> Self {
         let mut counts: BTreeMap<Word, u32> = BTreeMap::new();
         let mut total = 0;
         for pairs in urls {
@@ -93,7 +93,7 @@ impl Language {
                 *counts.entry(word).or_default() += 1;
             }
         }
-        let names: HashMap<TokenKey, u32> = counts
+        let names: HashMap<UrlPart, u32> = counts
             .iter()
             .filter_map(|(word, &count)| match word {
                 Word::Name(key) => Some((key.clone(), count)),
@@ -183,7 +183,7 @@ impl Language {
     }
 
     /// A URL as words, each with the place among `pairs` it comes from; `None` if it has a name that is no word.
-    pub(super) fn encode(&self, pairs: &[(TokenKey, Value)]) -> Option<Vec<(u32, u16)>> {
+    pub(super) fn encode(&self, pairs: &[(UrlPart, Value)]) -> Option<Vec<(u32, u16)>> {
         let mut encoded = Vec::with_capacity(pairs.len() + 2);
         for ((key, value), place) in pairs.iter().zip(0u16..) {
             encoded
@@ -193,11 +193,11 @@ impl Language {
     }
 
     /// The one or two words of a key with its value, or with any value.
-    pub(super) fn encode_part(&self, key: &TokenKey, value: Option<&Value>) -> Option<[Option<u32>; 2]> {
+    pub(super) fn encode_part(&self, key: &UrlPart, value: Option<&Value>) -> Option<[Option<u32>; 2]> {
         let argument = match key {
-            TokenKey::Scheme | TokenKey::TrailingSlash => None,
-            TokenKey::Subdomain(_) => Some(1),
-            TokenKey::PathSegment(_) => Some(2),
+            UrlPart::Scheme | UrlPart::TrailingSlash => None,
+            UrlPart::Subdomain(_) => Some(1),
+            UrlPart::PathSegment(_) => Some(2),
             _ => Some(3),
         };
         let [first, second] = words_of(key, value.unwrap_or(&Value::Bare));
@@ -221,13 +221,13 @@ pub(super) fn is_argument(word: u32) -> bool {
 }
 
 /// One or two words for each key with its value.
-pub(super) fn words_of(key: &TokenKey, value: &Value) -> [Option<Word>; 2] {
+pub(super) fn words_of(key: &UrlPart, value: &Value) -> [Option<Word>; 2] {
     let text = || value.as_text().unwrap_or_default().into();
     match key {
-        TokenKey::Scheme => [Some(Word::Scheme(text())), None],
-        TokenKey::Subdomain(_) => [Some(Word::Label(text())), None],
-        TokenKey::PathSegment(_) => [Some(Word::Segment(text())), None],
-        TokenKey::TrailingSlash => [Some(Word::Slash), None],
+        UrlPart::Scheme => [Some(Word::Scheme(text())), None],
+        UrlPart::Subdomain(_) => [Some(Word::Label(text())), None],
+        UrlPart::PathSegment(_) => [Some(Word::Segment(text())), None],
+        UrlPart::TrailingSlash => [Some(Word::Slash), None],
         _ => [Some(Word::Name(key.clone())), Some(Word::Value(key.clone(), value.clone()))],
     }
 }

@@ -158,7 +158,7 @@ fn translation(site: &Site<'_>, source: u32, target: u32) -> Result<Vec<Symbol>,
 /// The word for a value that is an argument in sources.
 fn literal(
     language: &Language,
-    key: &dedust::rules::TokenKey,
+    key: &dedust::rules::UrlPart,
     value: &dedust::rules::Value,
 ) -> Result<u32, Option<Word>> {
     let [first, second] = words_of(key, value);

@@ -4,7 +4,7 @@ What a translation means: for every key of the target, a value or the key of the
 
 use std::collections::BTreeMap;
 
-use dedust::rules::{ParamName, TokenKey, Value};
+use dedust::rules::{ParamName, UrlPart, Value};
 
 use super::language::{Language, Word, is_argument};
 use super::site::{Parts, Template, parts_of};
@@ -16,14 +16,14 @@ pub enum Piece {
     /// Always this value.
     Literal(Value),
     /// The value of a key of the source.
-    Copy(TokenKey),
+    Copy(UrlPart),
 }
 
 /// What becomes of the URLs of a template.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Program {
     /// By key of the target.
-    pub target: BTreeMap<TokenKey, Piece>,
+    pub target: BTreeMap<UrlPart, Piece>,
 }
 
 impl Program {
@@ -52,8 +52,8 @@ impl Program {
     /// What the program makes of a URL of its template; `None` if that is no URL in safe form.
     pub fn write(&self, parts: &Parts, domain: &str) -> Option<String> {
         let value =
-            |key: &TokenKey| parts.binary_search_by(|(other, _)| other.cmp(key)).ok().map(|at| &parts[at].1);
-        let part = |(key, piece): (&TokenKey, &Piece)| match piece {
+            |key: &UrlPart| parts.binary_search_by(|(other, _)| other.cmp(key)).ok().map(|at| &parts[at].1);
+        let part = |(key, piece): (&UrlPart, &Piece)| match piece {
             Piece::Literal(value) => Some((key.clone(), value.clone())),
             Piece::Copy(from) => Some((key.clone(), value(from)?.clone())),
         };
@@ -76,16 +76,16 @@ fn url_of(parts: &Parts, domain: &str) -> String {
     for (key, value) in parts {
         let text = value.as_text().unwrap_or_default();
         match key {
-            TokenKey::Scheme => scheme += text,
-            TokenKey::Subdomain(_) => labels.push(text),
-            TokenKey::Port => port = format!(":{text}"),
-            TokenKey::PathSegment(_) => path += &format!("/{text}"),
-            TokenKey::TrailingSlash => slash += "/",
-            TokenKey::PathParam(name) => params += &format!(";{}", named(name, value)),
-            TokenKey::QuerySeparator => separator = ";",
+            UrlPart::Scheme => scheme += text,
+            UrlPart::Subdomain(_) => labels.push(text),
+            UrlPart::Port => port = format!(":{text}"),
+            UrlPart::PathSegment(_) => path += &format!("/{text}"),
+            UrlPart::TrailingSlash => slash += "/",
+            UrlPart::PathParam(name) => params += &format!(";{}", named(name, value)),
+            UrlPart::QuerySeparator => separator = ";",
             key if key.is_query_text() => query.push(text.to_owned()),
-            TokenKey::QueryParam(name) => query.push(named(name, value)),
-            TokenKey::Hashbang => hashbang = format!("#!{text}"),
+            UrlPart::QueryParam(name) => query.push(named(name, value)),
+            UrlPart::Hashbang => hashbang = format!("#!{text}"),
         }
     }
     let host: String = labels.iter().rev().map(|label| format!("{label}.")).collect();
@@ -99,13 +99,13 @@ fn url_of(parts: &Parts, domain: &str) -> String {
 /// Reads a translation word by word.
 #[derive(Default)]
 struct Reader {
-    target: BTreeMap<TokenKey, Piece>,
+    target: BTreeMap<UrlPart, Piece>,
     labels: u16,
     segments: u16,
     has_slash: bool,
     has_names: bool,
     /// A name that waits for its value.
-    name: Option<TokenKey>,
+    name: Option<UrlPart>,
 }
 
 impl Reader {
@@ -114,25 +114,25 @@ impl Reader {
             Word::End | Word::AnyLabel | Word::AnySegment | Word::AnyValue => None,
             Word::Scheme(scheme) => {
                 let is_first = self.target.is_empty() && self.name.is_none();
-                is_first.then(|| self.put(TokenKey::Scheme, Piece::Literal((&**scheme).into())))
+                is_first.then(|| self.put(UrlPart::Scheme, Piece::Literal((&**scheme).into())))
             }
             Word::Slash => (self.name.is_none() && !self.has_slash && !self.has_names).then(|| {
                 self.has_slash = true;
-                self.put(TokenKey::TrailingSlash, Piece::Literal("/".into()));
+                self.put(UrlPart::TrailingSlash, Piece::Literal("/".into()));
             }),
             Word::Name(key) => {
                 let is_new = self.name.is_none() && !self.target.contains_key(key);
                 let follows = match key {
-                    TokenKey::QueryParam(name) if name.occurrence > 1 => {
+                    UrlPart::QueryParam(name) if name.occurrence > 1 => {
                         let before = ParamName { name: name.name.clone(), occurrence: name.occurrence - 1 };
-                        self.target.contains_key(&TokenKey::QueryParam(before))
+                        self.target.contains_key(&UrlPart::QueryParam(before))
                     }
-                    TokenKey::PathParam(name) => name.occurrence == 1 && self.segments > 0,
+                    UrlPart::PathParam(name) => name.occurrence == 1 && self.segments > 0,
                     _ => true,
                 };
                 (is_new && follows).then(|| {
                     // A port still belongs to the host.
-                    self.has_names = *key != TokenKey::Port;
+                    self.has_names = *key != UrlPart::Port;
                     self.name = Some(key.clone());
                 })
             }
@@ -148,10 +148,10 @@ impl Reader {
         }
     }
 
-    fn argument(&mut self, from: &TokenKey) -> Option<()> {
+    fn argument(&mut self, from: &UrlPart) -> Option<()> {
         let piece = Piece::Copy(from.clone());
         match from {
-            TokenKey::Subdomain(_) if self.name.is_none() && self.is_in_host() => self.label(piece),
+            UrlPart::Subdomain(_) if self.name.is_none() && self.is_in_host() => self.label(piece),
             _ => self.place(piece),
         }
     }
@@ -169,14 +169,14 @@ impl Reader {
 
     fn segment(&mut self, piece: Piece) -> Option<()> {
         (!self.has_slash && !self.has_names && !self.target.is_empty()).then(|| {
-            self.put(TokenKey::PathSegment(self.segments), piece);
+            self.put(UrlPart::PathSegment(self.segments), piece);
             self.segments += 1;
         })
     }
 
     fn label(&mut self, piece: Piece) -> Option<()> {
         (self.is_in_host() && self.name.is_none() && !self.target.is_empty()).then(|| {
-            self.put(TokenKey::Subdomain(self.labels), piece);
+            self.put(UrlPart::Subdomain(self.labels), piece);
             self.labels += 1;
         })
     }
@@ -185,17 +185,17 @@ impl Reader {
         self.segments == 0 && !self.has_slash && !self.has_names
     }
 
-    fn put(&mut self, key: TokenKey, piece: Piece) {
+    fn put(&mut self, key: UrlPart, piece: Piece) {
         self.target.insert(key, piece);
     }
 
     fn finish(mut self) -> Option<Program> {
-        if self.name.is_some() || !self.target.contains_key(&TokenKey::Scheme) {
+        if self.name.is_some() || !self.target.contains_key(&UrlPart::Scheme) {
             return None;
         }
         // A URL without a path has the path `/`.
         if self.segments == 0 {
-            self.put(TokenKey::TrailingSlash, Piece::Literal("/".into()));
+            self.put(UrlPart::TrailingSlash, Piece::Literal("/".into()));
         }
         Some(Program { target: self.target })
     }

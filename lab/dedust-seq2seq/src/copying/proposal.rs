@@ -10,7 +10,7 @@ one [`Proposal`].
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use dedust::rules::{Change, Mapped, PathPart, Source, Spot, Test, TokenKey, Value, ValueClass};
+use dedust::rules::{Change, Mapped, PathPart, Source, Spot, Test, UrlPart, Value, ValueClass};
 use foldhash::HashMap;
 
 use super::language::{Word, is_argument};
@@ -46,9 +46,9 @@ impl Proposal {
     /// Whether it changes nothing but the scheme, the host or the trailing slash.
     pub(super) fn takes_nothing_away(&self) -> bool {
         self.change.iter().all(|change| match change {
-            Change::Map { of, .. } => *of == TokenKey::Scheme,
-            Change::Set { key: TokenKey::Subdomain(_), .. } => true,
-            Change::Drop(Spot::Key(key)) => matches!(key, TokenKey::TrailingSlash | TokenKey::Subdomain(_)),
+            Change::Map { of, .. } => *of == UrlPart::Scheme,
+            Change::Set { key: UrlPart::Subdomain(_), .. } => true,
+            Change::Drop(Spot::Key(key)) => matches!(key, UrlPart::TrailingSlash | UrlPart::Subdomain(_)),
             _ => false,
         })
     }
@@ -102,7 +102,7 @@ pub(super) fn proposals(site: &Site<'_>, programs: &[(u32, u8, Program)]) -> Vec
 }
 
 /// What is true of a value of a template.
-pub(super) fn test_of(site: &Site<'_>, template: &Template, key: &TokenKey) -> Option<Test> {
+pub(super) fn test_of(site: &Site<'_>, template: &Template, key: &UrlPart) -> Option<Test> {
     let at = template.keys.iter().rposition(|other| other == key)?;
     let word = template.words[at];
     if is_argument(word) {
@@ -116,42 +116,42 @@ pub(super) fn test_of(site: &Site<'_>, template: &Template, key: &TokenKey) -> O
 pub(super) fn path_of(site: &Site<'_>, template: &Template) -> Conditions {
     let mut tests = Conditions::new();
     let mut depth = 0;
-    while let Some(test) = test_of(site, template, &TokenKey::PathSegment(depth)) {
-        tests.insert(Spot::Key(TokenKey::PathSegment(depth)), test);
+    while let Some(test) = test_of(site, template, &UrlPart::PathSegment(depth)) {
+        tests.insert(Spot::Key(UrlPart::PathSegment(depth)), test);
         depth += 1;
     }
-    tests.insert(Spot::Key(TokenKey::PathSegment(depth)), Test::Absent);
+    tests.insert(Spot::Key(UrlPart::PathSegment(depth)), Test::Absent);
     tests
 }
 
 /// What is true of the parameters of a template.
 pub(super) fn query_of(site: &Site<'_>, template: &Template) -> Conditions {
-    let params = template.keys.iter().filter(|key| matches!(key, TokenKey::QueryParam(_)));
+    let params = template.keys.iter().filter(|key| matches!(key, UrlPart::QueryParam(_)));
     params.filter_map(|key| Some((Spot::Key(key.clone()), test_of(site, template, key)?))).collect()
 }
 
 fn parts(site: &Site<'_>, template: &Template, program: &Program) -> Vec<Part> {
-    let source: BTreeSet<&TokenKey> = template.keys.iter().collect();
+    let source: BTreeSet<&UrlPart> = template.keys.iter().collect();
     let identity = Program::identity(&site.language, template).unwrap_or_default();
-    let is_same = |key: &TokenKey| program.target.get(key) == identity.target.get(key);
+    let is_same = |key: &UrlPart| program.target.get(key) == identity.target.get(key);
     let mut parts = Vec::new();
     let mut add = |change: Change, own: Conditions, is_key_only: bool| {
         parts.push(Part { change: vec![change], own, is_move: false, is_key_only });
     };
     if let (false, Some(Piece::Literal(becomes)), Some(Piece::Literal(is))) = (
-        is_same(&TokenKey::Scheme),
-        program.target.get(&TokenKey::Scheme),
-        identity.target.get(&TokenKey::Scheme),
+        is_same(&UrlPart::Scheme),
+        program.target.get(&UrlPart::Scheme),
+        identity.target.get(&UrlPart::Scheme),
     ) {
-        add(map(TokenKey::Scheme, is, becomes), Conditions::new(), false);
+        add(map(UrlPart::Scheme, is, becomes), Conditions::new(), false);
     }
     let has_segments =
-        |program: &Program| program.target.keys().any(|key| matches!(key, TokenKey::PathSegment(_)));
-    if !is_same(&TokenKey::TrailingSlash) && has_segments(program) && has_segments(&identity) {
-        let is_added = program.target.contains_key(&TokenKey::TrailingSlash);
-        add(Change::Drop(TokenKey::TrailingSlash.into()), Conditions::new(), is_added);
+        |program: &Program| program.target.keys().any(|key| matches!(key, UrlPart::PathSegment(_)));
+    if !is_same(&UrlPart::TrailingSlash) && has_segments(program) && has_segments(&identity) {
+        let is_added = program.target.contains_key(&UrlPart::TrailingSlash);
+        add(Change::Drop(UrlPart::TrailingSlash.into()), Conditions::new(), is_added);
     }
-    let is_read = |key: &TokenKey| {
+    let is_read = |key: &UrlPart| {
         program.target.iter().any(|(to, piece)| to != key && *piece == Piece::Copy(key.clone()))
     };
     for key in source.iter().copied().filter(|key| is_name(key) && !is_same(key)) {
@@ -173,18 +173,18 @@ fn parts(site: &Site<'_>, template: &Template, program: &Program) -> Vec<Part> {
     parts
 }
 
-fn map(of: TokenKey, is: &Value, becomes: &Value) -> Change {
+fn map(of: UrlPart, is: &Value, becomes: &Value) -> Change {
     let becomes = becomes.as_text().map(Into::into);
     Change::Map { of, values: vec![Mapped { is: is.clone(), becomes }] }
 }
 
 /// Whether a key stands before its value.
-fn is_name(key: &TokenKey) -> bool {
-    matches!(key, TokenKey::QueryParam(_) | TokenKey::PathParam(_) | TokenKey::Port | TokenKey::Hashbang)
+fn is_name(key: &UrlPart) -> bool {
+    matches!(key, UrlPart::QueryParam(_) | UrlPart::PathParam(_) | UrlPart::Port | UrlPart::Hashbang)
 }
 
 /// What tells the values of a key that change from others: a word is itself, an argument is no word.
-fn own_test(site: &Site<'_>, template: &Template, key: &TokenKey) -> Conditions {
+fn own_test(site: &Site<'_>, template: &Template, key: &UrlPart) -> Conditions {
     let test = match test_of(site, template, key) {
         Some(Test::Is(value)) => Test::Is(value),
         _ => {
@@ -206,7 +206,7 @@ fn own_test(site: &Site<'_>, template: &Template, key: &TokenKey) -> Conditions 
 fn together(parts: &[Part]) -> Option<Part> {
     let dropped: Vec<&Part> = parts
         .iter()
-        .filter(|part| matches!(part.change.as_slice(), [Change::Drop(Spot::Key(TokenKey::QueryParam(_)))]))
+        .filter(|part| matches!(part.change.as_slice(), [Change::Drop(Spot::Key(UrlPart::QueryParam(_)))]))
         .collect();
     let change: Vec<Change> = dropped.iter().flat_map(|part| part.change.clone()).collect();
     let keys = dropped.iter().flat_map(|part| part.own.keys());
@@ -217,14 +217,14 @@ fn together(parts: &[Part]) -> Option<Part> {
 /// The host as one change: a label goes, or is another.
 fn host(site: &Site<'_>, template: &Template, program: &Program, identity: &Program) -> Option<Part> {
     let labels = |program: &Program| -> Vec<Piece> {
-        let pieces = program.target.iter().filter(|(key, _)| matches!(key, TokenKey::Subdomain(_)));
+        let pieces = program.target.iter().filter(|(key, _)| matches!(key, UrlPart::Subdomain(_)));
         pieces.map(|(_, piece)| piece.clone()).collect()
     };
     let (from, to) = (labels(identity), labels(program));
     if from == to {
         return None;
     }
-    let key = |at: usize| TokenKey::Subdomain(at as u16);
+    let key = |at: usize| UrlPart::Subdomain(at as u16);
     let mut own: Conditions = (0..from.len())
         .filter_map(|at| Some((Spot::Key(key(at)), test_of(site, template, &key(at))?)))
         .collect();
@@ -256,14 +256,14 @@ fn path(
     template: &Template,
     program: &Program,
     identity: &Program,
-    is_read: &dyn Fn(&TokenKey) -> bool,
+    is_read: &dyn Fn(&UrlPart) -> bool,
 ) -> Option<Part> {
     let segments = |program: &Program| -> Vec<Piece> {
-        let pieces = program.target.iter().filter(|(key, _)| matches!(key, TokenKey::PathSegment(_)));
+        let pieces = program.target.iter().filter(|(key, _)| matches!(key, UrlPart::PathSegment(_)));
         pieces.map(|(_, piece)| piece.clone()).collect()
     };
     let mut change = Vec::new();
-    for (key, piece) in program.target.iter().filter(|(key, _)| matches!(key, TokenKey::QueryParam(_))) {
+    for (key, piece) in program.target.iter().filter(|(key, _)| matches!(key, UrlPart::QueryParam(_))) {
         let source = match piece {
             _ if identity.target.get(key) == Some(piece) => continue,
             Piece::Copy(from) => Source::of(from.clone().into()),

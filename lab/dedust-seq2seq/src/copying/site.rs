@@ -5,13 +5,13 @@ A site's URLs as templates with arguments.
 use std::collections::BTreeMap;
 
 use dedust::ParsedUrl;
-use dedust::rules::{TokenKey, Value, tokenize};
+use dedust::rules::{UrlPart, Value, tokenize};
 use dedust_learn::Corpus;
 
 use super::language::{Language, is_argument};
 
-/// The parts of a URL, in the order of [`TokenKey`].
-pub type Parts = Vec<(TokenKey, Value)>;
+/// The parts of a URL, in the order of [`UrlPart`].
+pub type Parts = Vec<(UrlPart, Value)>;
 
 /// The URLs of a site, as far as they have templates.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub struct Template {
     /// Numbers of words.
     pub words: Vec<u32>,
     /// The keys that the words come from.
-    pub keys: Vec<TokenKey>,
+    pub keys: Vec<UrlPart>,
     /// The URLs, by row.
     pub rows: Vec<u32>,
 }
@@ -74,7 +74,7 @@ impl<'c> Site<'c> {
     }
 
     /// The value of a key in a row.
-    pub(super) fn value(&self, row: u32, key: &TokenKey) -> Option<&Value> {
+    pub(super) fn value(&self, row: u32, key: &UrlPart) -> Option<&Value> {
         let parts = &self.parts[row as usize];
         parts.binary_search_by(|(other, _)| other.cmp(key)).ok().map(|at| &parts[at].1)
     }
@@ -100,7 +100,7 @@ impl Template {
     }
 
     /// The keys whose values are arguments, in the order of the URL.
-    pub fn argument_keys(&self) -> impl Iterator<Item = &TokenKey> {
+    pub fn argument_keys(&self) -> impl Iterator<Item = &UrlPart> {
         self.words.iter().zip(&self.keys).filter(|(word, _)| is_argument(**word)).map(|(_, key)| key)
     }
 }

@@ -1,5 +1,5 @@
 /*!
-From pairs to edits, with any translator: what it makes of each template once, and what is believed of that.
+From pairs to rules, with any translator: what it makes of each template once, and what is believed of that.
 */
 
 use dedust_learn::Corpus;
@@ -12,7 +12,7 @@ use super::proposal::proposals;
 use super::site::Site;
 use crate::pair::{Pairs, Symbol};
 
-/// Learns edits for a site. `translator` is given the site and pairs, and gives a translation of every template. It is
+/// Learns rules for a site. `translator` is given the site and pairs, and gives a translation of every template. It is
 /// asked twice: each half of the pages is learned from once, and judges what was learned from the other half.
 pub fn learn(
     corpus: &Corpus,
@@ -30,8 +30,8 @@ pub fn learn(
     }
     let proposals = proposals(&site, &programs);
     let raw_rules = proposals.len();
-    let edits = accept(&site, proposals, seed);
-    Learned { raw_rules, qualified_rules: edits.len(), edits, ..Learned::default() }
+    let rules = accept(&site, proposals, seed);
+    Learned { raw_rules, qualified_rules: rules.len(), rules, ..Learned::default() }
 }
 
 /// The programs that change URLs, from a translation of every template of a site.

@@ -1,15 +1,15 @@
 /*!
-What the URLs of a site have become so far, and what they say about an edit.
+What the URLs of a site have become so far, and what they say about a rule.
 
-A URL stands at a place: a number for its form. An edit is tried on all URLs that it concerns. Where it brings URLs of
+A URL stands at a place: a number for its form. A rule is tried on all URLs that it concerns. Where it brings URLs of
 different places together, they must show the same page; every place that is moved is a trial, and fails if it does
 not show what most places show that it would stand with. Pages with different labels that look alike are no trial.
 */
 
 use std::collections::BTreeSet;
 
-use dedust::rules::{Edit, Evidence, Spot, TokenKey, Value};
-use dedust::support::{EditList, RawValue, UrlParts};
+use dedust::rules::{Evidence, Rule, Spot, UrlPart, Value};
+use dedust::support::{RawValue, RuleList, UrlParts};
 use dedust_learn::EvidenceKinds;
 use dedust_learn::support::{PairCounts, failure_bound, is_fetchable, pair_number, rule_evidence};
 use foldhash::{HashMap, HashSet};
@@ -22,7 +22,7 @@ const MAX_COMPARED: usize = 50;
 /// Places of a template that can say something about it.
 const MIN_OF_TEMPLATE: u64 = 3;
 
-/// The URLs of a site, in the form that edits left them.
+/// The URLs of a site, in the form that rules left them.
 pub(super) struct Trial<'s, 'c> {
     site: &'s Site<'c>,
     parts: Vec<Parts>,
@@ -31,7 +31,7 @@ pub(super) struct Trial<'s, 'c> {
     url: UrlParts,
 }
 
-/// A URL that an edit changes.
+/// A URL that a rule changes.
 struct Moved {
     row: u32,
     from: u64,
@@ -39,7 +39,7 @@ struct Moved {
     parts: Parts,
 }
 
-/// What URLs say about an edit.
+/// What URLs say about a rule.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Votes {
     /// Places that it changes.
@@ -57,7 +57,7 @@ pub(super) struct Votes {
     /// Those that come together with others and those that fail, by template.
     pub(super) by_template: HashMap<u32, (u64, u64)>,
     /// Parameters that all URLs have which it changes.
-    pub(super) always: BTreeSet<TokenKey>,
+    pub(super) always: BTreeSet<UrlPart>,
     /// Groups, and those whose common form was seen for their page.
     groups: u64,
     seen: u64,
@@ -69,7 +69,7 @@ impl Votes {
         failure_bound(self.trial_failures, self.trials)
     }
 
-    /// Whether the form that the edit writes is known to exist.
+    /// Whether the form that the rule writes is known to exist.
     pub(super) fn is_fetchable(&self) -> bool {
         is_fetchable(self.seen, self.groups)
     }
@@ -84,9 +84,9 @@ impl<'s, 'c> Trial<'s, 'c> {
             rows_at: HashMap::default(),
             url: UrlParts::default(),
         };
-        let no_edits = EditList::new([]).unwrap_or_default();
+        let no_rules = RuleList::new([]).unwrap_or_default();
         for (row, parts) in (0..).zip(&site.parts) {
-            trial.url.read_pairs(parts.iter().map(|(key, value)| (key, raw(value))), &no_edits);
+            trial.url.read_pairs(parts.iter().map(|(key, value)| (key, raw(value))), &no_rules);
             let parts = parts_of_url(&trial.url);
             let place = place_of(&parts);
             trial.parts.push(parts);
@@ -96,21 +96,21 @@ impl<'s, 'c> Trial<'s, 'c> {
         trial
     }
 
-    /// What `edit` would do.
-    fn moves(&mut self, edit: &Edit) -> Vec<Moved> {
+    /// What `rule` would do.
+    fn moves(&mut self, rule: &Rule) -> Vec<Moved> {
         let mut moves = Vec::new();
-        let edits = EditList::new([edit]).unwrap_or_default();
+        let rules = RuleList::new([rule]).unwrap_or_default();
         for row in 0..self.parts.len() as u32 {
             let parts = &self.parts[row as usize];
             let holds = |(spot, test): (&Spot, &dedust::rules::Test)| match spot {
                 Spot::Key(key) => test.holds(value_of(parts, key)),
                 Spot::FromRight(_) => true,
             };
-            if !concerns(edit, parts) || !edit.when.iter().all(holds) {
+            if !concerns(rule, parts) || !rule.when.iter().all(holds) {
                 continue;
             }
-            self.url.read_pairs(parts.iter().map(|(key, value)| (key, raw(value))), &edits);
-            if self.url.apply(&edits, 0) {
+            self.url.read_pairs(parts.iter().map(|(key, value)| (key, raw(value))), &rules);
+            if self.url.apply(&rules, 0) {
                 let parts = parts_of_url(&self.url);
                 let (from, to) = (self.places[row as usize], place_of(&parts));
                 if from != to {
@@ -121,9 +121,9 @@ impl<'s, 'c> Trial<'s, 'c> {
         moves
     }
 
-    /// Makes an edit.
-    pub(super) fn apply(&mut self, edit: &Edit) {
-        for Moved { row, from, to, parts } in self.moves(edit) {
+    /// Makes a rule.
+    pub(super) fn apply(&mut self, rule: &Rule) {
+        for Moved { row, from, to, parts } in self.moves(rule) {
             if let Some(rows) = self.rows_at.get_mut(&from) {
                 rows.retain(|&other| other != row);
             }
@@ -136,15 +136,15 @@ impl<'s, 'c> Trial<'s, 'c> {
     /// Asks the URLs that `is_witness` names, no more than `max_of_group` places of a group.
     pub(super) fn vote(
         &mut self,
-        edit: &Edit,
+        rule: &Rule,
         is_witness: &dyn Fn(u32) -> bool,
         max_of_group: u64,
     ) -> (Votes, Evidence) {
         let mut votes = Votes::default();
-        let moves = self.moves(edit);
-        let params = |moved: &Moved| -> BTreeSet<TokenKey> {
+        let moves = self.moves(rule);
+        let params = |moved: &Moved| -> BTreeSet<UrlPart> {
             let keys = self.parts[moved.row as usize].iter().map(|(key, _)| key);
-            keys.filter(|key| matches!(key, TokenKey::QueryParam(_))).cloned().collect()
+            keys.filter(|key| matches!(key, UrlPart::QueryParam(_))).cloned().collect()
         };
         let mut rest = moves.iter();
         votes.always = rest.next().map(params).unwrap_or_default();
@@ -241,15 +241,15 @@ impl<'s, 'c> Trial<'s, 'c> {
     }
 }
 
-/// Whether an edit could change a URL, as far as can be told at a glance.
-fn concerns(edit: &Edit, parts: &Parts) -> bool {
-    match edit.change.as_slice() {
+/// Whether a rule could change a URL, as far as can be told at a glance.
+fn concerns(rule: &Rule, parts: &Parts) -> bool {
+    match rule.change.as_slice() {
         [dedust::rules::Change::Drop(Spot::Key(key))] => value_of(parts, key).is_some(),
         _ => true,
     }
 }
 
-fn value_of<'p>(parts: &'p Parts, key: &TokenKey) -> Option<RawValue<'p>> {
+fn value_of<'p>(parts: &'p Parts, key: &UrlPart) -> Option<RawValue<'p>> {
     parts.binary_search_by(|(other, _)| other.cmp(key)).ok().map(|at| raw(&parts[at].1))
 }
 

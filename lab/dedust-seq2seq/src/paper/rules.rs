@@ -9,7 +9,7 @@ says so.
 
 use std::collections::BTreeMap;
 
-use dedust::rules::{AnyValue, Evidence, ParamName, TokenKey, Value, ValueClass};
+use dedust::rules::{AnyValue, Evidence, ParamName, UrlPart, Value, ValueClass};
 use dedust_baselines::{ClosedRule, Op, OtherParams, Pattern, Rewrite, ValuePattern, fitting};
 use dedust_learn::Corpus;
 
@@ -23,7 +23,7 @@ struct Layout {
     /// The place of the host, which has several keys.
     host: usize,
     /// `None` for a parameter without `=`, and where there is no text behind it.
-    values: Vec<(TokenKey, Option<usize>, bool)>,
+    values: Vec<(UrlPart, Option<usize>, bool)>,
 }
 
 /// What URLs of one rule have in common.
@@ -51,7 +51,7 @@ pub fn rules(
         };
         let tokens = tokenize(url);
         let Some(layout) = Layout::read(&tokens) else { continue };
-        let has_slash = parts.iter().any(|(key, _)| *key == TokenKey::TrailingSlash);
+        let has_slash = parts.iter().any(|(key, _)| *key == UrlPart::TrailingSlash);
         if layout.parts(&tokens, corpus.site(), has_slash).as_ref() == Some(&parts) {
             let form = Form { words: masked.words, host: tokens[layout.host].into(), layout, has_slash };
             rows_by_form.entry(form).or_default().push(row);
@@ -73,10 +73,10 @@ impl Layout {
         if is_delimiter(token(1)?) {
             return None;
         }
-        let mut layout = Self { host: 1, values: vec![(TokenKey::Scheme, Some(0), false)] };
+        let mut layout = Self { host: 1, values: vec![(UrlPart::Scheme, Some(0), false)] };
         let mut at = 2;
         while token(at).is_some_and(|token| !is_delimiter(token)) {
-            layout.values.push((TokenKey::PathSegment(at as u16 - 2), Some(at), false));
+            layout.values.push((UrlPart::PathSegment(at as u16 - 2), Some(at), false));
             at += 1;
         }
         if token(at).is_none() {
@@ -90,7 +90,7 @@ impl Layout {
             let name = token(at + 1).filter(|token| !is_delimiter(token))?;
             at += 2;
             let occurrence = layout.values.iter().filter(|(key, ..)| is_param(key, name)).count() as u32 + 1;
-            let key = TokenKey::QueryParam(ParamName { name: name.into(), occurrence });
+            let key = UrlPart::QueryParam(ParamName { name: name.into(), occurrence });
             let is_bare = token(at) != Some("=");
             at += usize::from(!is_bare);
             let value = (!is_bare && token(at).is_some_and(|token| !is_delimiter(token))).then_some(at);
@@ -107,22 +107,22 @@ impl Layout {
         for (key, at, is_bare) in &self.values {
             let text = at.map_or("", |at| tokens[at].as_ref());
             parts.push(match key {
-                TokenKey::Scheme => (key.clone(), text.trim_end_matches(':').into()),
+                UrlPart::Scheme => (key.clone(), text.trim_end_matches(':').into()),
                 _ if *is_bare => (key.clone(), Value::Bare),
                 _ => (key.clone(), text.into()),
             });
         }
-        let has_segments = self.values.iter().any(|(key, ..)| matches!(key, TokenKey::PathSegment(_)));
+        let has_segments = self.values.iter().any(|(key, ..)| matches!(key, UrlPart::PathSegment(_)));
         if has_slash || !has_segments {
-            parts.push((TokenKey::TrailingSlash, "/".into()));
+            parts.push((UrlPart::TrailingSlash, "/".into()));
         }
         parts.sort();
         Some(parts)
     }
 }
 
-fn is_param(key: &TokenKey, name: &str) -> bool {
-    matches!(key, TokenKey::QueryParam(param) if &*param.name == name)
+fn is_param(key: &UrlPart, name: &str) -> bool {
+    matches!(key, UrlPart::QueryParam(param) if &*param.name == name)
 }
 
 /// The labels left of the domain, and the port.
@@ -132,8 +132,8 @@ fn host_parts(host: &str, domain: &str) -> Option<Parts> {
     let labels = labels.strip_suffix('.').or(labels.is_empty().then_some(""))?;
     let labels = labels.rsplit('.').filter(|label| !label.is_empty());
     let mut parts: Parts =
-        (0..).zip(labels).map(|(at, label)| (TokenKey::Subdomain(at), label.into())).collect();
-    parts.extend(port.map(|port| (TokenKey::Port, port.into())));
+        (0..).zip(labels).map(|(at, label)| (UrlPart::Subdomain(at), label.into())).collect();
+    parts.extend(port.map(|port| (UrlPart::Port, port.into())));
     Some(parts)
 }
 
@@ -147,7 +147,7 @@ impl Form {
         target: &[u32],
     ) -> Option<ClosedRule> {
         let rewrite = self.rewrite(corpus.site(), language, target)?;
-        let mut keys: Vec<(TokenKey, ValuePattern)> = Vec::new();
+        let mut keys: Vec<(UrlPart, ValuePattern)> = Vec::new();
         let urls: Vec<Parts> =
             rows.iter().filter_map(|&row| parts_of(corpus.url(row), corpus.site())).collect();
         for (key, value) in urls.first()? {
@@ -174,7 +174,7 @@ impl Form {
         // Placeholders are read as text that is no delimiter; what they stand for is looked up below.
         let tokens: Vec<&str> = target.iter().map(|&word| language.word(word)).collect::<Option<_>>()?;
         let layout = Layout::read(&tokens)?;
-        let mut ops: BTreeMap<TokenKey, Op> = BTreeMap::new();
+        let mut ops: BTreeMap<UrlPart, Op> = BTreeMap::new();
         if PaperLanguage::is_placeholder(target[layout.host]) {
             return None;
         }
@@ -193,13 +193,13 @@ impl Form {
                 Some(at) => Op::Keep(tokens[*at].trim_end_matches(if *at == 0 { ":" } else { "" }).into()),
             };
             // A placeholder that is a name cannot be written.
-            if matches!(key, TokenKey::QueryParam(name) if name.name.starts_with("arg_")) {
+            if matches!(key, UrlPart::QueryParam(name) if name.name.starts_with("arg_")) {
                 return None;
             }
             ops.insert(key.clone(), op);
         }
-        if !ops.keys().any(|key| matches!(key, TokenKey::PathSegment(_))) {
-            ops.insert(TokenKey::TrailingSlash, Op::Keep("/".into()));
+        if !ops.keys().any(|key| matches!(key, UrlPart::PathSegment(_))) {
+            ops.insert(UrlPart::TrailingSlash, Op::Keep("/".into()));
         }
         let is_identity = self.words == target && !self.has_slash;
         (!is_identity).then(|| Rewrite::new(ops, Vec::new()))

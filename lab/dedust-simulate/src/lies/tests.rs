@@ -159,10 +159,10 @@ fn errors_take_the_place_of_some_pages() {
 #[test]
 fn an_editor_differs_at_every_fetch() {
     let rows = rows_of(Lie::ChangingPages);
-    let edits: Vec<&LyingRow> = rows.iter().filter(|row| path(row).contains("do=edit")).collect();
-    assert_eq!(digests(&edits).len(), edits.len());
-    let pages: BTreeSet<u64> = edits.iter().map(|row| row.page).collect();
-    assert!(pages.len() < edits.len(), "no page has two URLs");
+    let rules: Vec<&LyingRow> = rows.iter().filter(|row| path(row).contains("do=edit")).collect();
+    assert_eq!(digests(&rules).len(), rules.len());
+    let pages: BTreeSet<u64> = rules.iter().map(|row| row.page).collect();
+    assert!(pages.len() < rules.len(), "no page has two URLs");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 /*!
 `dedup --shadow`: rules on trial see the same URLs, and what they would have left out is counted. What is printed does not depend on them.
 
-A URL counts if it was printed and the rules on trial give it the key of a URL before it. It counts for the edits on trial that change it or the URL before
+A URL counts if it was printed and the rules on trial give it the key of a URL before it. It counts for the rules on trial that change it or the URL before
 it, less those that the rules in use make too.
 */
 
@@ -23,11 +23,11 @@ use crate::rule_file::{self, Rules};
 const REMEMBERED_BYTES: usize = 16 << 20;
 /// Memory for a URL that is remembered, beside its text.
 const ENTRY_BYTES: usize = 64;
-/// Pairs that are shown of an edit, and of all edits.
+/// Pairs that are shown of a rule, and of all rules.
 const SHOWN_PAIRS: usize = 2;
 const ALL_PAIRS: usize = 1000;
-/// Edits that are shown to people; programs get all.
-const SHOWN_EDITS: usize = 20;
+/// Rules that are shown to people; programs get all.
+const SHOWN_RULES: usize = 20;
 
 /// Rules on trial, and what they would have done.
 pub(super) struct Shadow {
@@ -44,7 +44,7 @@ pub(super) struct Shadow {
     first_urls: HashMap<SeenKey, Box<[u8]>>,
     remembered_bytes: usize,
     figures: Figures,
-    by_edit: BTreeMap<(Box<str>, usize), ByEdit>,
+    by_rule: BTreeMap<(Box<str>, usize), ByRule>,
     pairs: usize,
 }
 
@@ -60,23 +60,23 @@ struct Figures {
     kept: u64,
 }
 
-/// URLs that an edit would have left out.
+/// URLs that a rule would have left out.
 #[derive(Debug, Default)]
-struct ByEdit {
+struct ByRule {
     left_out: u64,
     examples: Vec<Example>,
 }
 
 /// The same for `--format json`.
 #[derive(Debug, Serialize)]
-#[serde(tag = "type", rename = "shadow_edit")]
+#[serde(tag = "type", rename = "shadow_rule")]
 struct Record<'a> {
     site: &'a str,
     /// Its place in the list of its site, from 0.
     index: usize,
     /// Its id and what it does; `null` for compiled rules.
     id: Option<String>,
-    edit: Option<String>,
+    rule: Option<String>,
     left_out: u64,
     examples: &'a [Example],
 }
@@ -90,7 +90,7 @@ impl Shadow {
         printer: &mut Printer,
     ) -> anyhow::Result<Self> {
         let (rules, normalizer) = rule_file::open(path, from_stdin)?.compiled();
-        // What edits the rules in use make too is asked only of rules that can be read twice.
+        // What rules the rules in use make too is asked only of rules that can be read twice.
         let in_use = match args.rules.as_os_str() == "-" {
             true => None,
             false => match rule_file::open(&args.rules, false)? {
@@ -109,7 +109,7 @@ impl Shadow {
             first_urls: HashMap::new(),
             remembered_bytes: 0,
             figures: Figures::default(),
-            by_edit: BTreeMap::new(),
+            by_rule: BTreeMap::new(),
             pairs: 0,
         })
     }
@@ -151,49 +151,49 @@ impl Shadow {
         let first = self.first_urls.get(&key);
         let explained =
             [Some(url), first.map(|first| &**first)].map(|url| self.normalizer.explain(url?).ok());
-        let mut edits: Vec<(Box<str>, usize)> =
-            explained.iter().flatten().flat_map(|explanation| self.edits_of(explanation)).collect();
-        edits.sort_unstable();
-        edits.dedup();
-        if edits.iter().any(|edit| !self.is_in_use(edit)) {
-            edits.retain(|edit| !self.is_in_use(edit));
+        let mut rules: Vec<(Box<str>, usize)> =
+            explained.iter().flatten().flat_map(|explanation| self.rules_of(explanation)).collect();
+        rules.sort_unstable();
+        rules.dedup();
+        if rules.iter().any(|rule| !self.is_in_use(rule)) {
+            rules.retain(|rule| !self.is_in_use(rule));
         }
         let text = |url: &[u8]| String::from_utf8_lossy(url).into();
         let pair = first.map(|first| Example { url: text(url), duplicate: text(first) });
-        for edit in edits {
-            let by_edit = self.by_edit.entry(edit).or_default();
-            by_edit.left_out += 1;
+        for rule in rules {
+            let by_rule = self.by_rule.entry(rule).or_default();
+            by_rule.left_out += 1;
             if let Some(pair) = &pair
-                && by_edit.examples.len() < SHOWN_PAIRS
+                && by_rule.examples.len() < SHOWN_PAIRS
                 && self.pairs < ALL_PAIRS
             {
                 self.pairs += 1;
-                by_edit.examples.push(pair.clone());
+                by_rule.examples.push(pair.clone());
             }
         }
     }
 
-    /// The edits that change a URL, and the mirror that it was moved by.
-    fn edits_of(&self, explanation: &Explanation) -> Vec<(Box<str>, usize)> {
+    /// The rules that change a URL, and the mirror that it was moved by.
+    fn rules_of(&self, explanation: &Explanation) -> Vec<(Box<str>, usize)> {
         let mirror = explanation.mirror.iter().map(|site| {
             let rules = self.rules.as_ref().and_then(|rules| rules.site(site));
             (site.clone(), rules.and_then(|rules| rules.applied().next()).map_or(0, |(index, _)| index))
         });
         let site = explanation.site.clone();
-        let edits = explanation.edits.iter().filter_map(|&index| Some((site.clone()?, index)));
-        mirror.chain(edits).collect()
+        let rules = explanation.rules.iter().filter_map(|&index| Some((site.clone()?, index)));
+        mirror.chain(rules).collect()
     }
 
-    /// Whether the rules in use have an edit on trial too.
+    /// Whether the rules in use have a rule on trial too.
     fn is_in_use(&self, (site, index): &(Box<str>, usize)) -> bool {
-        let edit = self.rules.as_ref().and_then(|rules| rules.site(site)?.edits().get(*index));
+        let rule = self.rules.as_ref().and_then(|rules| rules.site(site)?.rules().get(*index));
         let in_use = self.in_use.as_ref().and_then(|rules| rules.site(site));
-        edit.zip(in_use).is_some_and(|(edit, site)| site.applied().any(|(_, other)| other.says_same(edit)))
+        rule.zip(in_use).is_some_and(|(rule, site)| site.applied().any(|(_, other)| other.says_same(rule)))
     }
 
     /// Says what the rules on trial would have done.
     pub(super) fn report(&self, format: DedupFormat, printer: &mut Printer) -> anyhow::Result<()> {
-        let mut records: Vec<Record<'_>> = self.by_edit.iter().map(|edit| self.record(edit)).collect();
+        let mut records: Vec<Record<'_>> = self.by_rule.iter().map(|rule| self.record(rule)).collect();
         if format == DedupFormat::Json {
             records.iter().try_for_each(|record| printer.json(record))?;
             return Ok(printer.json(&self.figures)?);
@@ -213,30 +213,30 @@ impl Shadow {
             ));
         }
         records.sort_by_key(|record| std::cmp::Reverse(record.left_out));
-        for Record { site, index, id, edit, left_out, examples } in records.iter().take(SHOWN_EDITS) {
-            let edit = match (id, edit) {
-                (Some(id), Some(edit)) => format!("{id}, {edit}"),
-                _ => format!("edit {index}"),
+        for Record { site, index, id, rule, left_out, examples } in records.iter().take(SHOWN_RULES) {
+            let rule = match (id, rule) {
+                (Some(id), Some(rule)) => format!("{id}, {rule}"),
+                _ => format!("rule {index}"),
             };
-            printer.note(format_args!("  {} by {site} {edit}", count(*left_out)));
+            printer.note(format_args!("  {} by {site} {rule}", count(*left_out)));
             for Example { url, duplicate } in *examples {
                 printer.note(format_args!("    {url}\n    = {duplicate}"));
             }
         }
-        if let Some(more) = records.len().checked_sub(SHOWN_EDITS).filter(|more| *more > 0) {
-            printer.note(format_args!("  and {}", counted(more as u64, "more edit", "more edits")));
+        if let Some(more) = records.len().checked_sub(SHOWN_RULES).filter(|more| *more > 0) {
+            printer.note(format_args!("  and {}", counted(more as u64, "more rule", "more rules")));
         }
         Ok(())
     }
 
-    fn record<'a>(&self, (edit, counts): (&'a (Box<str>, usize), &'a ByEdit)) -> Record<'a> {
-        let (site, index) = (&*edit.0, edit.1);
-        let known = self.rules.as_ref().and_then(|rules| rules.site(site)?.edits().get(index));
+    fn record<'a>(&self, (rule, counts): (&'a (Box<str>, usize), &'a ByRule)) -> Record<'a> {
+        let (site, index) = (&*rule.0, rule.1);
+        let known = self.rules.as_ref().and_then(|rules| rules.site(site)?.rules().get(index));
         Record {
             site,
             index,
-            id: known.map(|edit| edit.id().to_string()),
-            edit: known.map(ToString::to_string),
+            id: known.map(|rule| rule.id().to_string()),
+            rule: known.map(ToString::to_string),
             left_out: counts.left_out,
             examples: &counts.examples,
         }

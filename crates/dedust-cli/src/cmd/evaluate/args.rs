@@ -30,10 +30,10 @@ pub(crate) struct EvaluateArgs {
     /// Show what was learned of this site, and what was refused and why
     #[arg(long, value_name = "SITE", conflicts_with = "labels")]
     pub(crate) show: Option<String>,
-    /// Show pages that are merged wrongly or lost, by the edits that do it
+    /// Show pages that are merged wrongly or lost, by the rules that do it
     #[arg(long, conflicts_with = "labels", long_help = help::ERRORS)]
     pub(crate) errors: bool,
-    /// Pairs of URLs to show of each edit with --errors
+    /// Pairs of URLs to show of each rule with --errors
     #[arg(long, value_name = "N", default_value_t = 5, requires = "errors", hide_short_help = true)]
     pub(crate) limit: usize,
     /// How the result is printed

@@ -1,9 +1,9 @@
 /*!
-`evaluate --errors`: which pages are merged wrongly, by which edit, and what the crawl says of them.
+`evaluate --errors`: which pages are merged wrongly, by which rule, and what the crawl says of them.
 
 Of the URLs of one key the first is fetched, and each other page among them is merged, wrongly by the labels of the crawl. It is
 lost if each of its URLs is known to show something else than the first of its key, and then it is counted once. A wrong merge is
-charged to the last edit without which the two URLs would have different keys.
+charged to the last rule without which the two URLs would have different keys.
 */
 
 use std::cmp::Reverse;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use dedust::{Explanation, Normalizer};
 use dedust_crawl::{CrawlRow, printable};
 use dedust_eval::EvaluatedUrl;
-use dedust_report::{EditRef, JoiningEdits};
+use dedust_report::{JoiningRules, RuleRef};
 use foldhash::{HashMap, HashSet};
 use serde::Serialize;
 
@@ -26,8 +26,8 @@ use crate::words;
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Record<'a> {
-    /// What is charged to one edit.
-    EditErrors {
+    /// What is charged to one rule.
+    RuleErrors {
         #[serde(skip_serializing_if = "Option::is_none")]
         site: Option<&'a str>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,7 +37,7 @@ enum Record<'a> {
         id: Option<String>,
         /// What it does, in words; compiled rules do not say.
         #[serde(skip_serializing_if = "Option::is_none")]
-        edit: Option<String>,
+        rule: Option<String>,
         #[serde(flatten)]
         counts: Counts,
     },
@@ -65,8 +65,8 @@ enum Record<'a> {
 struct UrlRecord<'a> {
     url: String,
     canonical: String,
-    /// The places of the edits that changed it.
-    edits: Vec<usize>,
+    /// The places of the rules that changed it.
+    rules: Vec<usize>,
     #[serde(flatten)]
     facts: &'a Facts,
 }
@@ -150,32 +150,32 @@ impl Counts {
     }
 }
 
-/// What an edit is charged with.
+/// What a rule is charged with.
 #[derive(Default)]
 struct Charges {
     counts: Counts,
     merges: Vec<WrongMerge>,
 }
 
-/// Prints what is wrong, worst edits first.
+/// Prints what is wrong, worst rules first.
 pub(super) fn print(
     urls: &[EvaluatedUrl],
     known: &KnownUrls,
     normalizer: &Normalizer,
-    mut joining: JoiningEdits<'_>,
+    mut joining: JoiningRules<'_>,
     args: &EvaluateArgs,
     printer: &mut Printer,
 ) -> anyhow::Result<()> {
-    let mut charges: BTreeMap<Option<EditRef>, Charges> = BTreeMap::new();
+    let mut charges: BTreeMap<Option<RuleRef>, Charges> = BTreeMap::new();
     let mut all = Counts::default();
     for merge in wrong_merges(urls) {
-        let edit = joining.last_of(&[known.url(merge.fetched), known.url(merge.merged)]);
-        let charged = charges.entry(edit).or_default();
+        let rule = joining.last_of(&[known.url(merge.fetched), known.url(merge.merged)]);
+        let charged = charges.entry(rule).or_default();
         charged.counts.add(&merge);
         charged.merges.push(merge);
         all.add(&merge);
     }
-    let mut charges: Vec<(Option<EditRef>, Charges)> = charges.into_iter().collect();
+    let mut charges: Vec<(Option<RuleRef>, Charges)> = charges.into_iter().collect();
     charges.sort_by_key(|(_, Charges { counts, .. })| {
         Reverse((counts.pages_lost, counts.pages_merged, counts.urls_merged))
     });
@@ -188,19 +188,19 @@ pub(super) fn print(
             counted(keys_too_many, "key", "keys"),
         ))?;
     }
-    for (edit, Charges { counts, mut merges }) in charges {
+    for (rule, Charges { counts, mut merges }) in charges {
         merges.sort_by_key(|merge| (!merge.is_lost, Reverse(merge.urls)));
         merges.truncate(args.limit);
         match args.format {
             ReportFormat::Text => {
-                let name = edit.as_ref().map_or("safe normalization".into(), |id| joining.name(id));
+                let name = rule.as_ref().map_or("safe normalization".into(), |id| joining.name(id));
                 printer.line(format_args!("\n{name}\n  {}", counts.in_words()))?;
             }
-            ReportFormat::Json => printer.json(&Record::EditErrors {
-                site: edit.as_ref().map(|id| &*id.site),
-                index: edit.as_ref().map(|id| id.index),
-                id: edit.as_ref().and_then(|edit_ref| joining.id(edit_ref)),
-                edit: edit.as_ref().and_then(|id| joining.sentence(id)),
+            ReportFormat::Json => printer.json(&Record::RuleErrors {
+                site: rule.as_ref().map(|id| &*id.site),
+                index: rule.as_ref().map(|id| id.index),
+                id: rule.as_ref().and_then(|rule_ref| joining.id(rule_ref)),
+                rule: rule.as_ref().and_then(|id| joining.sentence(id)),
                 counts,
             })?,
         }
@@ -237,7 +237,7 @@ fn print_merge(
     printer.line("")?;
     let mut line = |name: &str, text: &str| printer.line(format_args!("  {name:<9}  {text}"));
     for (name, number, explanation) in [("fetched", merge.fetched, &fetched), (fate, merge.merged, &merged)] {
-        line(name, &format!("{}{}", printable(known.url(number)), edits_in_words(&explanation.edits)))?;
+        line(name, &format!("{}{}", printable(known.url(number)), rules_in_words(&explanation.rules)))?;
     }
     line("canonical", &fetched.canonical.to_string())?;
     if fetched.canonical != merged.canonical {
@@ -253,17 +253,17 @@ fn record<'a>(number: u32, explanation: &Explanation, known: &'a KnownUrls) -> U
     UrlRecord {
         url: printable(known.url(number)),
         canonical: explanation.canonical.to_string(),
-        edits: explanation.edits.clone(),
+        rules: explanation.rules.clone(),
         facts: known.facts(number),
     }
 }
 
-fn edits_in_words(edits: &[usize]) -> String {
-    let places: Vec<String> = edits.iter().map(ToString::to_string).collect();
-    match edits.len() {
-        0 => "  (no edit)".into(),
-        1 => format!("  (edit {})", places[0]),
-        _ => format!("  (edits {})", words::list(&places)),
+fn rules_in_words(rules: &[usize]) -> String {
+    let places: Vec<String> = rules.iter().map(ToString::to_string).collect();
+    match rules.len() {
+        0 => "  (no rule)".into(),
+        1 => format!("  (rule {})", places[0]),
+        _ => format!("  (rules {})", words::list(&places)),
     }
 }
 

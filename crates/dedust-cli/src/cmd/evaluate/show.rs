@@ -64,13 +64,13 @@ pub(super) fn site(
     };
     let site = rule_file::site(&rules, name)?;
     if format == ReportFormat::Json {
-        for edit in site.edits() {
+        for rule in site.rules() {
             printer.json(&Record::Accepted {
                 site: name,
-                text: edit.to_string(),
-                evidence: &edit.evidence,
-                off: edit.off.as_deref(),
-                pinned: edit.pinned.as_deref(),
+                text: rule.to_string(),
+                evidence: &rule.evidence,
+                off: rule.off.as_deref(),
+                pinned: rule.pinned.as_deref(),
             })?;
         }
         for refused in site.refused() {
@@ -85,13 +85,13 @@ pub(super) fn site(
         return Ok(());
     }
     printer.line(format_args!("\n{} of {name}:", counted(site.len() as u64, "rule", "rules")))?;
-    for (index, edit) in site.edits().iter().enumerate() {
-        printer.line(format_args!("  {index:>3}  {edit}"))?;
-        printer.line(format_args!("       {}", words::record(&edit.evidence)))?;
-        for sentence in words::decisions(edit) {
+    for (index, rule) in site.rules().iter().enumerate() {
+        printer.line(format_args!("  {index:>3}  {rule}"))?;
+        printer.line(format_args!("       {}", words::record(&rule.evidence)))?;
+        for sentence in words::decisions(rule) {
             printer.line(format_args!("       {sentence}"))?;
         }
-        if let Some(example) = edit.evidence.examples.first() {
+        if let Some(example) = rule.evidence.examples.first() {
             printer.line(format_args!("       e.g. {} = {}", example.url, example.duplicate))?;
         }
     }

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use dedust::{Normalizer, Scratch};
 use dedust_crawl::printable;
-use dedust_report::{EditRef, Group, Groups, JoiningEdits, Totals, UrlStore};
+use dedust_report::{Group, Groups, JoiningRules, RuleRef, Totals, UrlStore};
 use foldhash::HashMap;
 use serde::Serialize;
 
@@ -34,7 +34,7 @@ enum Record<'a> {
         bytes_saved: u64,
         /// URLs that safe normalization alone makes the same as one before them.
         safe_duplicates: u64,
-        edits: Vec<EditRecord<'a>>,
+        rules: Vec<RuleRecord<'a>>,
         members: Vec<Member>,
     },
     /// All groups, those that were left out too.
@@ -53,9 +53,9 @@ enum Record<'a> {
     },
 }
 
-/// An edit that joins URLs of a group.
+/// A rule that joins URLs of a group.
 #[derive(Debug, Serialize)]
-struct EditRecord<'a> {
+struct RuleRecord<'a> {
     site: &'a str,
     index: usize,
     /// What `dedust rules` calls it; compiled rules do not say.
@@ -63,7 +63,7 @@ struct EditRecord<'a> {
     id: Option<String>,
     /// What it does, in words; compiled rules do not say.
     #[serde(skip_serializing_if = "Option::is_none")]
-    edit: Option<String>,
+    rule: Option<String>,
 }
 
 /// A URL of a group.
@@ -81,7 +81,7 @@ struct Shown<'g> {
     /// How many canonical URLs its URLs have.
     canonical_urls: usize,
     members: &'g [u32],
-    edits: Vec<EditRef>,
+    rules: Vec<RuleRef>,
 }
 
 /// Writes groups.
@@ -90,7 +90,7 @@ pub(super) struct Writer<'a, W> {
     store: &'a UrlStore<'a>,
     normalizer: &'a Normalizer,
     scratch: Scratch,
-    joining: JoiningEdits<'a>,
+    joining: JoiningRules<'a>,
     out: W,
 }
 
@@ -99,7 +99,7 @@ impl<'a, W: Write> Writer<'a, W> {
         args: &'a GroupsArgs,
         store: &'a UrlStore<'a>,
         normalizer: &'a Normalizer,
-        joining: JoiningEdits<'a>,
+        joining: JoiningRules<'a>,
         out: W,
     ) -> Self {
         Self { args, store, normalizer, scratch: Scratch::default(), joining, out }
@@ -143,10 +143,10 @@ impl<'a, W: Write> Writer<'a, W> {
         line("group", &format!("{urls}{saved}"))?;
         line("canonical", &format!("{}{chosen}", shown.canonical))?;
         line("key", &shown.key)?;
-        if shown.edits.is_empty() && shown.members.len() > 1 {
+        if shown.rules.is_empty() && shown.members.len() > 1 {
             line("joined by", "safe normalization")?;
         }
-        for id in &shown.edits {
+        for id in &shown.rules {
             line("joined by", &self.joining.name(id))?;
         }
         let limit = if self.args.all { usize::MAX } else { SHOWN_URLS };
@@ -162,11 +162,11 @@ impl<'a, W: Write> Writer<'a, W> {
     fn write_jsonl(&mut self, groups: &Groups) -> io::Result<()> {
         for group in &groups.list {
             let shown = self.shown(group, groups);
-            let edits = shown.edits.iter().map(|id| EditRecord {
+            let rules = shown.rules.iter().map(|id| RuleRecord {
                 site: &id.site,
                 index: id.index,
                 id: self.joining.id(id),
-                edit: self.joining.sentence(id),
+                rule: self.joining.sentence(id),
             });
             let members = shown.members.iter().map(|&number| Member {
                 url: printable(self.store.url(number)),
@@ -179,7 +179,7 @@ impl<'a, W: Write> Writer<'a, W> {
                 urls: shown.members.len(),
                 bytes_saved: group.saved_bytes,
                 safe_duplicates: group.safe_duplicates,
-                edits: edits.collect(),
+                rules: rules.collect(),
                 members: members.collect(),
             };
             serde_json::to_writer(&mut self.out, &record)?;
@@ -190,11 +190,11 @@ impl<'a, W: Write> Writer<'a, W> {
     }
 
     fn write_csv(&mut self, groups: &Groups) -> io::Result<()> {
-        self.out.write_all(b"group,urls,url,bytes,first,canonical,key,edits\n")?;
+        self.out.write_all(b"group,urls,url,bytes,first,canonical,key,rules\n")?;
         for (index, group) in groups.list.iter().enumerate() {
             let shown = self.shown(group, groups);
-            let names = shown.edits.iter().map(|id| format!("{}#{}", id.site, id.index));
-            let edits = names.collect::<Vec<_>>().join(" ");
+            let names = shown.rules.iter().map(|id| format!("{}#{}", id.site, id.index));
+            let rules = names.collect::<Vec<_>>().join(" ");
             for (at, &number) in shown.members.iter().enumerate() {
                 let fields = [
                     (index + 1).to_string(),
@@ -204,7 +204,7 @@ impl<'a, W: Write> Writer<'a, W> {
                     (at == 0).to_string(),
                     shown.canonical.clone(),
                     shown.key.clone(),
-                    edits.clone(),
+                    rules.clone(),
                 ];
                 let fields: Vec<String> = fields.iter().map(|field| quoted(field)).collect();
                 writeln!(self.out, "{}", fields.join(","))?;
@@ -234,7 +234,7 @@ impl<'a, W: Write> Writer<'a, W> {
             key: key.map_or_else(String::new, printable),
             canonical,
             canonical_urls: members_by_canonical.len(),
-            edits: self.joining.of(&urls),
+            rules: self.joining.of(&urls),
             members,
         }
     }

@@ -71,7 +71,7 @@ pub(crate) struct OptionArgs {
     #[arg(long, value_parser = mode_parser(), long_help = help::MODE, hide_short_help = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     mode: Option<Mode>,
-    /// Share of a site's pages, from 0 to 1, that one edit of canonfd may lose [default: 0.005]
+    /// Share of a site's pages, from 0 to 1, that one rule of canonfd may lose [default: 0.005]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true, long_help = help::MAX_LOSS, hide_short_help = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     max_loss: Option<f64>,

@@ -53,32 +53,32 @@ pub(super) fn report(kept: &Kept, path: &Path, printer: &mut Printer) {
     printer.note(format_args!(
         "kept of {}: {} off, {} pinned, {}; the figures are of what was learned",
         name_of(path),
-        counted(kept.off, "edit", "edits"),
-        counted(kept.pinned, "edit", "edits"),
+        counted(kept.off, "rule", "rules"),
+        counted(kept.pinned, "rule", "rules"),
         counted(kept.verdicts, "verdict", "verdicts"),
     ));
-    for Displaced { site, edit, cause, .. } in kept.displaced.iter().take(SHOWN) {
+    for Displaced { site, rule, cause, .. } in kept.displaced.iter().take(SHOWN) {
         let why = match cause {
             Some(cause) => format!("{:#}", anyhow::Error::new(cause.clone())),
             None => "they hold on different hosts".into(),
         };
-        let what = match edit.pinned.is_some() {
-            true => "the pinned edit is off, since it cannot stand beside other pinned edits",
-            false => "the learned edit is left out, since it cannot stand beside a pinned edit",
+        let what = match rule.pinned.is_some() {
+            true => "the pinned rule is off, since it cannot stand beside other pinned rules",
+            false => "the learned rule is left out, since it cannot stand beside a pinned rule",
         };
-        printer.warning(format_args!("{site}: {what}: {} ({edit}): {why}", edit.id()));
+        printer.warning(format_args!("{site}: {what}: {} ({rule}): {why}", rule.id()));
     }
     if let Some(more) = kept.displaced.len().checked_sub(SHOWN).filter(|more| *more > 0) {
-        printer.warning(format_args!("and {} gave way", counted(more as u64, "more edit", "more edits")));
+        printer.warning(format_args!("and {} gave way", counted(more as u64, "more rule", "more rules")));
     }
     if !kept.displaced.is_empty() {
         printer.hint(
-            "to have a learned edit instead, take back what is pinned: dedust rules unpin RULES SITE ID",
+            "to have a learned rule instead, take back what is pinned: dedust rules unpin RULES SITE ID",
         );
     }
     for site in kept.narrowed.iter().take(SHOWN) {
         printer.warning(format_args!(
-            "{site}: pinned edits hold on fewer hosts than before, those on which the new edits were proven"
+            "{site}: pinned rules hold on fewer hosts than before, those on which the new rules were proven"
         ));
     }
 }

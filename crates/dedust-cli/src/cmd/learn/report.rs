@@ -5,7 +5,7 @@ What learning came to: a table of sites, and the first rules in words.
 use std::cmp::Reverse;
 use std::io;
 
-use dedust::rules::{Edit, Evidence, Promise, SiteRules};
+use dedust::rules::{Evidence, Promise, Rule, SiteRules};
 use dedust_learn::support::{Form, UnmetPreference, UnmetReason, failure_bound};
 use dedust_learn::{EvidenceKinds, LearnOptions, Preference, SiteReport, Training};
 use serde::Serialize;
@@ -19,9 +19,9 @@ use crate::words;
 
 const SHOWN_SITES: usize = 20;
 const SHOWN_RULES: usize = 10;
-/// Sites with risky edits that are named, and edits of each.
+/// Sites with risky rules that are named, and rules of each.
 const SHOWN_RISKS: usize = 3;
-/// Pages that an edit may lose on any site, as `--max-loss` has it.
+/// Pages that a rule may lose on any site, as `--max-loss` has it.
 const LEAST_LOSS: f64 = 2.0;
 /// Preferences that could not be met.
 const SHOWN_UNMET: usize = 5;
@@ -176,7 +176,7 @@ pub(super) fn text(training: &Training, args: &LearnArgs, options: &LearnOptions
                 counted(pages, "page", "pages"),
             ));
         }
-        let is_held_out = site.edits().iter().any(|edit| edit.evidence.trust.is_some());
+        let is_held_out = site.rules().iter().any(|rule| rule.evidence.trust.is_some());
         if site.mirror().is_some() {
             printer.note(format_args!("\n{}:", report.site));
         } else if is_held_out {
@@ -190,23 +190,23 @@ pub(super) fn text(training: &Training, args: &LearnArgs, options: &LearnOptions
                 report.site
             ));
         }
-        let shown_edit = |(index, edit): (usize, &'_ Edit)| {
-            let only = if edit.fetchable { "" } else { " (in keys only)" };
-            let risky = if risk(edit, site, options.max_loss).is_some() { ", risky" } else { "" };
+        let shown_rule = |(index, rule): (usize, &'_ Rule)| {
+            let only = if rule.fetchable { "" } else { " (in keys only)" };
+            let risky = if risk(rule, site, options.max_loss).is_some() { ", risky" } else { "" };
             let trust =
-                edit.evidence.trust.map_or(String::new(), |trust| format!("[{}{risky}] ", trust.name()));
-            let state = match (&edit.off, &edit.pinned) {
+                rule.evidence.trust.map_or(String::new(), |trust| format!("[{}{risky}] ", trust.name()));
+            let state = match (&rule.off, &rule.pinned) {
                 (Some(_), _) => "[off] ",
                 (None, Some(_)) => "[pinned] ",
-                (None, None) if !edit.is_applied() => "[refuted] ",
+                (None, None) if !rule.is_applied() => "[refuted] ",
                 (None, None) => "",
             };
-            format!("  edit {index}: {trust}{state}{edit}{only}")
+            format!("  rule {index}: {trust}{state}{rule}{only}")
         };
-        let mut rules: Vec<(usize, &Edit)> = site.edits().iter().enumerate().collect();
-        rules.sort_by_key(|(_, edit)| Reverse((risk(edit, site, options.max_loss), edit.evidence.urls)));
-        for (index, edit) in rules.into_iter().take(SHOWN_RULES - shown) {
-            let (rule, evidence) = (shown_edit((index, edit)), &edit.evidence);
+        let mut rules: Vec<(usize, &Rule)> = site.rules().iter().enumerate().collect();
+        rules.sort_by_key(|(_, rule)| Reverse((risk(rule, site, options.max_loss), rule.evidence.urls)));
+        for (index, rule) in rules.into_iter().take(SHOWN_RULES - shown) {
+            let (rule, evidence) = (shown_rule((index, rule)), &rule.evidence);
             let record = if site.mirror().is_some() { words::shared_paths } else { words::record };
             printer.note(in_words(&rule, record(evidence), evidence));
             shown += 1;
@@ -231,43 +231,43 @@ pub(super) fn text(training: &Training, args: &LearnArgs, options: &LearnOptions
     }
 }
 
-/// The pages that an edit may lose, with 95 % confidence by all votes on it, if some are against it and the pages are more than
-/// `max_loss` allows for one edit. None for the edits of methods that say nothing of it.
-fn risk(edit: &Edit, site: &SiteRules, max_loss: f64) -> Option<u64> {
-    let Evidence { trust, support_pairs: votes, false_pairs: against, .. } = edit.evidence;
+/// The pages that a rule may lose, with 95 % confidence by all votes on it, if some are against it and the pages are more than
+/// `max_loss` allows for one rule. None for the rules of methods that say nothing of it.
+fn risk(rule: &Rule, site: &SiteRules, max_loss: f64) -> Option<u64> {
+    let Evidence { trust, support_pairs: votes, false_pairs: against, .. } = rule.evidence;
     let pages = site.summary().promise.filter(|_| trust.is_some())?.pages;
     let lost = failure_bound(against, votes) * votes as f64;
     (against > 0 && lost > (max_loss * pages as f64).max(LEAST_LOSS)).then_some(lost.ceil() as u64)
 }
 
-/// A site with risky edits.
+/// A site with risky rules.
 struct RiskySite<'a> {
     name: &'a str,
     pages: u64,
     /// The pages that each may lose, and its place; those that may lose most first.
-    edits: Vec<(u64, usize)>,
+    rules: Vec<(u64, usize)>,
 }
 
 impl<'a> RiskySite<'a> {
     fn new(name: &'a str, site: &SiteRules, max_loss: f64) -> Option<Self> {
-        let edits = site.edits().iter().enumerate();
-        let edits = edits.filter_map(|(index, edit)| Some((risk(edit, site, max_loss)?, index)));
-        let mut edits: Vec<(u64, usize)> = edits.collect();
-        edits.sort_by_key(|&(lost, index)| (Reverse(lost), index));
+        let rules = site.rules().iter().enumerate();
+        let rules = rules.filter_map(|(index, rule)| Some((risk(rule, site, max_loss)?, index)));
+        let mut rules: Vec<(u64, usize)> = rules.collect();
+        rules.sort_by_key(|&(lost, index)| (Reverse(lost), index));
         let pages = site.summary().promise?.pages;
-        Some(Self { name, pages, edits }).filter(|site| !site.edits.is_empty())
+        Some(Self { name, pages, rules }).filter(|site| !site.rules.is_empty())
     }
 
     fn in_words(&self, max_loss: f64) -> String {
-        let named = self.edits.iter().take(SHOWN_RISKS);
+        let named = self.rules.iter().take(SHOWN_RISKS);
         let named: Vec<String> =
-            named.map(|(lost, index)| format!("edit {index} up to {}", count(*lost))).collect();
-        let more = match self.edits.len().saturating_sub(SHOWN_RISKS) {
+            named.map(|(lost, index)| format!("rule {index} up to {}", count(*lost))).collect();
+        let more = match self.rules.len().saturating_sub(SHOWN_RISKS) {
             0 => String::new(),
             more => format!(" (and {} less)", counted(more as u64, "other", "others")),
         };
         format!(
-            "{}: risky edits may lose many of {}: {}{more}; one edit should lose no more than {} (--max-loss)",
+            "{}: risky rules may lose many of {}: {}{more}; one rule should lose no more than {} (--max-loss)",
             self.name,
             counted(self.pages, "page", "pages"),
             words::list(&named),
@@ -276,12 +276,12 @@ impl<'a> RiskySite<'a> {
     }
 }
 
-/// Names the edits that may lose most, worst sites first.
+/// Names the rules that may lose most, worst sites first.
 fn risks(training: &Training, max_loss: f64, printer: &mut Printer) {
     let sites = training.rules.sites();
     let mut sites: Vec<RiskySite<'_>> =
         sites.filter_map(|(name, site)| RiskySite::new(name, site, max_loss)).collect();
-    sites.sort_by_key(|site| Reverse(site.edits[0].0));
+    sites.sort_by_key(|site| Reverse(site.rules[0].0));
     for site in sites.iter().take(SHOWN_RISKS) {
         printer.warning(site.in_words(max_loss));
     }
@@ -301,8 +301,8 @@ fn refused(name: &str, site: &SiteRules, printer: &mut Printer) {
     if !site.refused().is_empty() {
         printer.detail(format_args!("\nconsidered on {name} and refused:"));
     }
-    for edit in site.refused().iter().take(SHOWN_RULES) {
-        printer.detail(format_args!("  {edit}\n    {}", words::refused(edit).join("; ")));
+    for rule in site.refused().iter().take(SHOWN_RULES) {
+        printer.detail(format_args!("  {rule}\n    {}", words::refused(rule).join("; ")));
     }
 }
 
@@ -329,7 +329,7 @@ pub(super) fn unmet_preferences(training: &Training, wishes: &[Preference], prin
         let (wanted, kept) = (form.name(), form.opposite().name());
         let reason = match reason {
             UnmetReason::SeenTooRarely => "too few pages were seen in it for others to be fetched so",
-            _ => "with the other edits of the site, other URLs would be merged",
+            _ => "with the other rules of the site, other URLs would be merged",
         };
         printer.note(format_args!("{site}: `{kept}` is kept where `{wanted}` is preferred: {reason}"));
     }

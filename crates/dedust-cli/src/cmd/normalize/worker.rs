@@ -69,12 +69,12 @@ enum Record<'a> {
         /// What was made of it, with `--key`.
         #[serde(skip_serializing_if = "Option::is_none")]
         key: Option<Cow<'a, str>>,
-        /// The site whose edits changed it.
+        /// The site whose rules changed it.
         #[serde(skip_serializing_if = "Option::is_none")]
         site: Option<&'a str>,
-        /// The places of the site's edits that changed the URL or its key, from 0.
+        /// The places of the site's rules that changed the URL or its key, from 0.
         #[serde(skip_serializing_if = "<[usize]>::is_empty")]
-        edits: &'a [usize],
+        rules: &'a [usize],
         /// Why the line is no URL.
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,
@@ -136,8 +136,8 @@ impl Worker {
         };
         self.tally.add_url(line, &result);
         let written = String::from_utf8_lossy(result.unwrap_or(line));
-        let (site, edits) = match &explained {
-            Ok(Explanation { site, edits, .. }) => (site.as_deref(), &**edits),
+        let (site, rules) = match &explained {
+            Ok(Explanation { site, rules, .. }) => (site.as_deref(), &**rules),
             Err(_) => (None, &[][..]),
         };
         let (canonical, key) = if key { (None, Some(written)) } else { (Some(written), None) };
@@ -145,8 +145,8 @@ impl Worker {
             input: Some(String::from_utf8_lossy(line)),
             canonical,
             key,
-            site: site.filter(|_| !edits.is_empty()),
-            edits,
+            site: site.filter(|_| !rules.is_empty()),
+            rules,
             error: result.err().map(|error| error.to_string()),
             line: None,
         };
@@ -189,7 +189,7 @@ pub(super) fn long_line(line: u64) -> io::Result<Vec<u8>> {
         canonical: None,
         key: None,
         site: None,
-        edits: &[],
+        rules: &[],
         error: Some(too_long()),
         line: Some(line),
     };

@@ -1,12 +1,12 @@
 /*!
-`rules add`: an edit by hand. Whoever adds it vouches for it, so it is pinned.
+`rules add`: a rule by hand. Whoever adds it vouches for it, so it is pinned.
 */
 
 use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use dedust::rules::{Change, Edit};
+use dedust::rules::{Change, Rule};
 
 use super::args::AddArgs;
 use super::select::refusal;
@@ -16,10 +16,10 @@ use crate::line_source::name_of;
 use crate::printer::Printer;
 use crate::rule_file;
 
-/// Bytes of JSON that are read of `--json`; an edit has some hundred.
+/// Bytes of JSON that are read of `--json`; a rule has some hundred.
 const MAX_BYTES: u64 = 32 << 20;
 
-/// Adds edits to a site.
+/// Adds rules to a site.
 pub(super) fn run(args: &AddArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     rule_file::check_rewritable(&args.rules)?;
     let mut rules = rule_file::load(&args.rules, false)?;
@@ -30,30 +30,30 @@ pub(super) fn run(args: &AddArgs, printer: &mut Printer) -> anyhow::Result<ExitS
     };
     let is_new_site = rules.site(&args.site).is_none();
     let site = rules.site(&args.site).cloned().unwrap_or_default();
-    let mut edits = site.edits().to_vec();
+    let mut site_rules = site.rules().to_vec();
     let mut refused = site.refused().to_vec();
     let mut told = Vec::new();
-    for mut edit in added {
-        if let Some(known) = edits.iter().find(|known| known.says_same(&edit)) {
+    for mut rule in added {
+        if let Some(known) = site_rules.iter().find(|known| known.says_same(&rule)) {
             let id = known.id();
             let verb = if known.off.is_some() { "on" } else { "pin" };
             return Err(Refusal::new(
-                format!("`{}` has this edit already, as {id}", args.site),
+                format!("`{}` has this rule already, as {id}", args.site),
                 format!("dedust rules {verb} {} {} {id}", name_of(&args.rules), args.site),
             )
             .into());
         }
-        if edit.off.is_none() && edit.pinned.is_none() {
-            edit.pinned = Some(Box::new(decision.clone()));
+        if rule.off.is_none() && rule.pinned.is_none() {
+            rule.pinned = Some(Box::new(decision.clone()));
         }
-        refused.retain(|refused| !refused.to_edit(Default::default()).says_same(&edit));
-        told.push(format!("{} added: {edit}", edit.id()));
-        edits.push(edit);
+        refused.retain(|refused| !refused.to_rule(Default::default()).says_same(&rule));
+        told.push(format!("{} added: {rule}", rule.id()));
+        site_rules.push(rule);
     }
     rules.insert(&args.site, site.with_refused(refused)).map_err(|error| {
         Refusal::new(error.to_string(), "name the site by its registrable domain, such as example.org")
     })?;
-    let replaced = rules.replace_edits(&args.site, edits);
+    let replaced = rules.replace_rules(&args.site, site_rules);
     replaced.map_err(|error| refusal(error, &rules))?;
     rule_file::rewrite(&args.rules, &rules)?;
     told.iter().for_each(|line| printer.note(line));
@@ -65,19 +65,19 @@ pub(super) fn run(args: &AddArgs, printer: &mut Printer) -> anyhow::Result<ExitS
     Ok(ExitStatus::Success)
 }
 
-/// The edit that drops a part.
-fn drop_of(part: &str, fetchable: bool) -> Result<Edit, Refusal> {
+/// The rule that drops a part.
+fn drop_of(part: &str, fetchable: bool) -> Result<Rule, Refusal> {
     let spot = serde_json::from_value(part.into()).map_err(|error| {
         Refusal::new(
             format!("--drop {part}: {error}"),
             "parts are named as q.sid, mp.s, path_0, last_0, sub_0, port or tslash; docs/rules.md has all of them",
         )
     })?;
-    Ok(Edit { fetchable, ..Edit::new(Change::Drop(spot)) })
+    Ok(Rule { fetchable, ..Rule::new(Change::Drop(spot)) })
 }
 
-/// One edit, or a list.
-fn read(path: &Path) -> anyhow::Result<Vec<Edit>> {
+/// One rule, or a list.
+fn read(path: &Path) -> anyhow::Result<Vec<Rule>> {
     let name = name_of(path);
     let mut text = String::new();
     let length = dedust_io::open_text(path)?
@@ -86,18 +86,18 @@ fn read(path: &Path) -> anyhow::Result<Vec<Edit>> {
         .with_context(|| format!("cannot read {name}"))?;
     if length as u64 > MAX_BYTES {
         let problem = format!("{name} has more than {} MiB", MAX_BYTES >> 20);
-        return Err(Refusal::new(problem, "give one edit, or a list of some").into());
+        return Err(Refusal::new(problem, "give one rule, or a list of some").into());
     }
     let is_list = text.trim_start().starts_with('[');
-    let edits = if is_list {
+    let rules = if is_list {
         serde_json::from_str(&text)
     } else {
-        serde_json::from_str(&text).map(|edit| vec![edit])
+        serde_json::from_str(&text).map(|rule| vec![rule])
     };
-    edits.map_err(|error| {
+    rules.map_err(|error| {
         Refusal::new(
-            format!("{name} has no edit: {error}"),
-            "an edit looks like this: {\"change\": [{\"drop\": \"q.sid\"}]}; docs/rules.md has all of them",
+            format!("{name} has no rule: {error}"),
+            "a rule looks like this: {\"change\": [{\"drop\": \"q.sid\"}]}; docs/rules.md has all of them",
         )
         .into()
     })

@@ -24,21 +24,21 @@ pub(crate) struct RulesArgs {
 /// The verbs of `rules`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RulesCommand {
-    /// List edits by what they save and risk
+    /// List rules by what they save and risk
     List(ListArgs),
-    /// Show all that is known of the edits of a site
+    /// Show all that is known of the rules of a site
     Show(ShowArgs),
-    /// Turn edits off: they stay in the file and are not applied
+    /// Turn rules off: they stay in the file and are not applied
     Off(DecideArgs),
-    /// Turn edits on again
+    /// Turn rules on again
     On(DecideArgs),
-    /// Vouch for edits: they stay when the rules are learned again with `learn --keep`
+    /// Vouch for rules: they stay when the rules are learned again with `learn --keep`
     Pin(DecideArgs),
-    /// Vouch for edits no longer
+    /// Vouch for rules no longer
     Unpin(DecideArgs),
-    /// Add an edit by hand, which is pinned
+    /// Add a rule by hand, which is pinned
     Add(AddArgs),
-    /// Say in which edits two files differ, and which URLs have other keys
+    /// Say in which rules two files differ, and which URLs have other keys
     Diff(DiffArgs),
     /// Make one file of two
     Merge(MergeArgs),
@@ -52,7 +52,7 @@ pub(crate) enum RulesCommand {
 pub(crate) struct ListArgs {
     /// Rules from `dedust learn`
     pub(crate) rules: PathBuf,
-    /// Only edits of this site
+    /// Only rules of this site
     #[arg(long)]
     pub(crate) site: Option<String>,
     /// What comes first
@@ -66,9 +66,9 @@ pub(crate) struct ListArgs {
 /// The order of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Sort {
-    /// Edits that change most URLs
+    /// Rules that change most URLs
     Saved,
-    /// Edits without evidence, then those that may fail most often
+    /// Rules without evidence, then those that may fail most often
     Risk,
     /// As in the file
     Site,
@@ -82,9 +82,9 @@ pub(crate) struct ShowArgs {
     pub(crate) rules: PathBuf,
     /// The site, as the file names it
     pub(crate) site: String,
-    /// The edit, by its id or the beginning of that [default: all of the site]
+    /// The rule, by its id or the beginning of that [default: all of the site]
     pub(crate) id: Option<String>,
-    /// How the result is printed; json has edits as they are in the file
+    /// How the result is printed; json has rules as they are in the file
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
 }
@@ -97,10 +97,10 @@ pub(crate) struct DecideArgs {
     pub(crate) rules: PathBuf,
     /// The site, as the file names it
     pub(crate) site: String,
-    /// The edits, by their ids or the beginnings of these; `dedust rules list` has them
+    /// The rules, by their ids or the beginnings of these; `dedust rules list` has them
     #[arg(required_unless_present = "all", conflicts_with = "all", value_name = "ID")]
     pub(crate) ids: Vec<String>,
-    /// All edits of the site
+    /// All rules of the site
     #[arg(long)]
     pub(crate) all: bool,
     /// Who decides, when and why.
@@ -136,7 +136,7 @@ pub(crate) struct AddArgs {
     /// URLs without the part show the page too, so that canonical URLs lose it and not keys alone
     #[arg(long, requires = "drop")]
     pub(crate) fetchable: bool,
-    /// A file with an edit, or a list of edits, as rule files have them; `-` is standard input
+    /// A file with a rule, or a list of rules, as rule files have them; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
     /// Who decides, when and why.
@@ -177,7 +177,7 @@ pub(crate) struct MergeArgs {
     /// Where the rules of both go; `-` is standard output
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: PathBuf,
-    /// Which file counts for a site whose edits cannot stand together
+    /// Which file counts for a site whose rules cannot stand together
     #[arg(long, value_enum)]
     pub(crate) prefer: Option<PreferredFile>,
     /// Overwrite OUT if it exists

@@ -2,7 +2,7 @@
 `rules off`, `on`, `pin` and `unpin`: a rule file in, the same with other decisions out.
 */
 
-use dedust::rules::{Decided, DecidedEdits, DecisionVerb, Edit};
+use dedust::rules::{Decided, DecidedRules, DecisionVerb, Rule};
 
 use super::args::DecideArgs;
 use super::select::refusal;
@@ -11,7 +11,7 @@ use crate::number::counted;
 use crate::printer::Printer;
 use crate::{line_source, rule_file, words};
 
-/// Changes the decisions about some edits of a site.
+/// Changes the decisions about some rules of a site.
 pub(super) fn run(
     verb: DecisionVerb,
     args: &DecideArgs,
@@ -21,17 +21,17 @@ pub(super) fn run(
     let mut rules = rule_file::load(&args.rules, false)?;
     rule_file::site(&rules, &args.site)?;
     let decision = args.decision.checked()?;
-    let which = if args.all { DecidedEdits::All } else { DecidedEdits::Ids(&args.ids) };
+    let which = if args.all { DecidedRules::All } else { DecidedRules::Ids(&args.ids) };
     let decided = rules.decide(&args.site, which, verb, &decision);
     let decided = decided.map_err(|error| refusal(error, &rules))?;
-    let edits = rule_file::site(&rules, &args.site)?.edits();
+    let site_rules = rule_file::site(&rules, &args.site)?.rules();
     let (mut changed, mut told, mut refuted) = (0, Vec::new(), Vec::new());
     for Decided { index, is_changed } in decided {
-        let edit = &edits[index];
+        let rule = &site_rules[index];
         changed += u64::from(is_changed);
-        told.push(format!("{} {}: {edit}", edit.id(), outcome(verb, edit, is_changed)));
-        if verb != DecisionVerb::Off && edit.off.is_none() && !edit.is_applied() {
-            refuted.push(format!("{} is not applied: {}", edit.id(), refutation(edit)));
+        told.push(format!("{} {}: {rule}", rule.id(), outcome(verb, rule, is_changed)));
+        if verb != DecisionVerb::Off && rule.off.is_none() && !rule.is_applied() {
+            refuted.push(format!("{} is not applied: {}", rule.id(), refutation(rule)));
         }
     }
     if changed > 0 {
@@ -45,16 +45,16 @@ pub(super) fn run(
     let name = line_source::name_of(&args.rules);
     match changed {
         0 => printer.note(format_args!("nothing to change in {name}")),
-        _ => printer.note(format_args!("{} changed in {name}", counted(changed, "edit", "edits"))),
+        _ => printer.note(format_args!("{} changed in {name}", counted(changed, "rule", "rules"))),
     }
     Ok(ExitStatus::Success)
 }
 
-fn refutation(edit: &Edit) -> String {
-    edit.evidence.verdict.as_ref().map_or_else(String::new, words::verdict)
+fn refutation(rule: &Rule) -> String {
+    rule.evidence.verdict.as_ref().map_or_else(String::new, words::verdict)
 }
 
-fn outcome(verb: DecisionVerb, edit: &Edit, is_changed: bool) -> String {
+fn outcome(verb: DecisionVerb, rule: &Rule, is_changed: bool) -> String {
     let name = match verb {
         DecisionVerb::Off => "off",
         DecisionVerb::On => "on",
@@ -62,7 +62,7 @@ fn outcome(verb: DecisionVerb, edit: &Edit, is_changed: bool) -> String {
         DecisionVerb::Unpin => "not pinned",
     };
     let also = match verb {
-        DecisionVerb::Pin | DecisionVerb::Unpin if edit.off.is_some() => ", but off",
+        DecisionVerb::Pin | DecisionVerb::Unpin if rule.off.is_some() => ", but off",
         _ => "",
     };
     format!("is {name}{}{also}", if is_changed { "" } else { " already" })

@@ -1,5 +1,5 @@
 /*!
-`rules diff`: in which edits two rule files differ, and which URLs have other keys.
+`rules diff`: in which rules two rule files differ, and which URLs have other keys.
 
 Exits as `diff` does: 0 if nothing differs, 1 if something does.
 */
@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use dedust::errors::ParseUrlError;
-use dedust::rules::{Edit, SiteRules};
-use dedust::support::EditIndex;
+use dedust::rules::{Rule, SiteRules};
+use dedust::support::RuleIndex;
 use dedust::{Normalizer, ParsedUrl, RuleSet, site_of};
 use dedust_io::Observation;
 use serde::Serialize;
@@ -20,7 +20,7 @@ use crate::number::{count, counted};
 use crate::observe::{self, SHOWN};
 use crate::printer::Printer;
 use crate::{ExitStatus, rule_file};
-use dedust_report::edit_state::state;
+use dedust_report::rule_state::state;
 
 /// URLs that are shown to people; programs get all.
 const SHOWN_URLS: usize = 20;
@@ -29,18 +29,18 @@ const SHOWN_URLS: usize = 20;
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Record<'a> {
-    /// An edit that one file alone has, or that has another state.
-    Edit {
+    /// A rule that one file alone has, or that has another state.
+    Rule {
         site: &'a str,
         id: String,
         /// What it does, in words.
-        edit: String,
+        rule: String,
         /// Its state in the first file; `null` if that does not have it.
         before: Option<String>,
         /// Its state in the second file.
         after: Option<String>,
     },
-    /// A site whose edits hold on other hosts, or are made in another order.
+    /// A site whose rules hold on other hosts, or are made in another order.
     Site {
         site: &'a str,
         /// `hosts` or `order`.
@@ -68,7 +68,7 @@ pub(super) fn run(args: &DiffArgs, printer: &mut Printer) -> anyhow::Result<Exit
     let urls_on_stdin = args.urls.iter().any(|path| path.as_os_str() == "-");
     let first = rule_file::load(&args.first, urls_on_stdin)?;
     let second = rule_file::load(&args.second, urls_on_stdin)?;
-    let mut differs = compare_edits(&first, &second, args.format, printer)?;
+    let mut differs = compare_rules(&first, &second, args.format, printer)?;
     if !args.urls.is_empty() {
         let compiled = |rules: &RuleSet, path, printer: &mut Printer| {
             rule_file::trusted(Normalizer::compile(rules), path, &args.trust, printer)
@@ -85,7 +85,7 @@ pub(super) fn run(args: &DiffArgs, printer: &mut Printer) -> anyhow::Result<Exit
     Ok(if differs { ExitStatus::No } else { ExitStatus::Success })
 }
 
-fn compare_edits(
+fn compare_rules(
     first: &RuleSet,
     second: &RuleSet,
     format: ReportFormat,
@@ -116,33 +116,33 @@ fn compare_edits(
 
 /// In what the rules of a site differ.
 fn differences<'a>(site: &'a str, before: &SiteRules, after: &SiteRules) -> Vec<Record<'a>> {
-    let record = |edit: &Edit, before: Option<&Edit>, after: Option<&Edit>| Record::Edit {
+    let record = |rule: &Rule, before: Option<&Rule>, after: Option<&Rule>| Record::Rule {
         site,
-        id: edit.id().to_string(),
-        edit: edit.to_string(),
+        id: rule.id().to_string(),
+        rule: rule.to_string(),
         before: before.map(described),
         after: after.map(described),
     };
     let mut records = Vec::new();
     let mut indexes = Vec::new();
-    // A list may have an edit twice.
+    // A list may have a rule twice.
     let mut is_met = vec![false; after.len()];
-    let index = EditIndex::new(after.edits());
-    for edit in before.edits() {
-        let same = index.indexes_of(after.edits(), edit).into_iter().find(|&index| !is_met[index]);
+    let index = RuleIndex::new(after.rules());
+    for rule in before.rules() {
+        let same = index.indexes_of(after.rules(), rule).into_iter().find(|&index| !is_met[index]);
         let Some(index_after) = same else {
-            records.push(record(edit, Some(edit), None));
+            records.push(record(rule, Some(rule), None));
             continue;
         };
         is_met[index_after] = true;
         indexes.push(index_after);
-        let other = &after.edits()[index_after];
-        if described(edit) != described(other) {
-            records.push(record(edit, Some(edit), Some(other)));
+        let other = &after.rules()[index_after];
+        if described(rule) != described(other) {
+            records.push(record(rule, Some(rule), Some(other)));
         }
     }
-    let new = after.edits().iter().zip(&is_met).filter(|(_, is_met)| !**is_met);
-    records.extend(new.map(|(edit, _)| record(edit, None, Some(edit))));
+    let new = after.rules().iter().zip(&is_met).filter(|(_, is_met)| !**is_met);
+    records.extend(new.map(|(rule, _)| record(rule, None, Some(rule))));
     if !indexes.is_sorted() {
         records.push(Record::Site { site, differs: "order" });
     }
@@ -152,25 +152,25 @@ fn differences<'a>(site: &'a str, before: &SiteRules, after: &SiteRules) -> Vec<
     records
 }
 
-/// What of an edit is compared, beside what it says.
-fn described(edit: &Edit) -> String {
-    format!("{}{}", state(edit), if edit.fetchable { "" } else { ", in keys only" })
+/// What of a rule is compared, beside what it says.
+fn described(rule: &Rule) -> String {
+    format!("{}{}", state(rule), if rule.fetchable { "" } else { ", in keys only" })
 }
 
 fn in_words(record: &Record<'_>) -> String {
     match record {
-        Record::Edit { id, edit, before: Some(before), after: None, .. } => {
-            format!("- {id} {before}: {edit}")
+        Record::Rule { id, rule, before: Some(before), after: None, .. } => {
+            format!("- {id} {before}: {rule}")
         }
-        Record::Edit { id, edit, before: None, after: Some(after), .. } => format!("+ {id} {after}: {edit}"),
-        Record::Edit { id, edit, before, after, .. } => {
+        Record::Rule { id, rule, before: None, after: Some(after), .. } => format!("+ {id} {after}: {rule}"),
+        Record::Rule { id, rule, before, after, .. } => {
             let text = |state: &Option<String>| state.clone().unwrap_or_default();
-            format!("~ {id} {} -> {}: {edit}", text(before), text(after))
+            format!("~ {id} {} -> {}: {rule}", text(before), text(after))
         }
         Record::Site { differs, .. } if *differs == "order" => {
-            "~ the same edits are made in another order".into()
+            "~ the same rules are made in another order".into()
         }
-        _ => "~ the edits hold on other hosts".into(),
+        _ => "~ the rules hold on other hosts".into(),
     }
 }
 

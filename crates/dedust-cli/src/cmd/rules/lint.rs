@@ -23,7 +23,7 @@ use crate::rule_file;
 enum Record<'a> {
     /// The file cannot be used.
     Error(Found<'a>),
-    /// An edit that may not do what is meant.
+    /// A rule that may not do what is meant.
     Warning(Found<'a>),
 }
 
@@ -33,7 +33,7 @@ struct Found<'a> {
     line: usize,
     site: Option<&'a str>,
     /// Counted from 0.
-    edit: Option<usize>,
+    rule: Option<usize>,
     /// What is wrong.
     text: &'a str,
 }
@@ -74,7 +74,7 @@ pub(super) fn run(args: &LintArgs, printer: &mut Printer) -> anyhow::Result<Exit
 }
 
 fn record(problem: &Problem) -> Record<'_> {
-    let (line, edit) = (problem.line, problem.edit);
-    let found = Found { line, site: problem.site.as_deref(), edit, text: &problem.text };
+    let (line, rule) = (problem.line, problem.rule);
+    let found = Found { line, site: problem.site.as_deref(), rule, text: &problem.text };
     if problem.is_error { Record::Error(found) } else { Record::Warning(found) }
 }

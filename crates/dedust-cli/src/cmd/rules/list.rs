@@ -1,10 +1,10 @@
 /*!
-`rules list`: every edit with what it saves, what it risks, and what was decided about it.
+`rules list`: every rule with what it saves, what it risks, and what was decided about it.
 */
 
 use std::cmp::Reverse;
 
-use dedust::rules::{Decision, Edit};
+use dedust::rules::{Decision, Rule};
 use serde::Serialize;
 
 use super::args::{ListArgs, Sort};
@@ -14,14 +14,14 @@ use crate::number::{count, counted, percent};
 use crate::printer::Printer;
 use crate::rule_file;
 use crate::table::{Align, Table};
-use dedust_report::edit_state::{is_by_hand, state, trust};
+use dedust_report::rule_state::{is_by_hand, state, trust};
 
 /// One line of `--format json`.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Record<'a> {
-    /// An edit.
-    Edit {
+    /// A rule.
+    Rule {
         /// Its site.
         site: &'a str,
         /// By what it says.
@@ -29,7 +29,7 @@ enum Record<'a> {
         /// Its place in the list of its site, from 0.
         index: usize,
         /// What it does, in words.
-        edit: String,
+        rule: String,
         /// Whether URLs are changed by it.
         applied: bool,
         /// `applied`, `pinned`, `off`, `refuted`, or several of these.
@@ -54,7 +54,7 @@ enum Record<'a> {
     /// All that were listed.
     Total {
         /// How many.
-        edits: usize,
+        rules: usize,
         /// Those by which URLs are changed.
         applied: usize,
         /// Those that somebody turned off.
@@ -64,14 +64,14 @@ enum Record<'a> {
     },
 }
 
-/// An edit with where it is.
+/// A rule with where it is.
 struct Row<'a> {
     site: &'a str,
     index: usize,
-    edit: &'a Edit,
+    rule: &'a Rule,
 }
 
-/// Lists edits.
+/// Lists rules.
 pub(super) fn run(args: &ListArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let rules = rule_file::load(&args.rules, false)?;
     if let Some(name) = &args.site {
@@ -81,24 +81,24 @@ pub(super) fn run(args: &ListArgs, printer: &mut Printer) -> anyhow::Result<Exit
     let mut rows: Vec<Row<'_>> = rules
         .sites()
         .filter(|(site, _)| is_wanted(site))
-        .flat_map(|(site, edits)| {
-            edits.edits().iter().enumerate().map(move |(index, edit)| Row { site, index, edit })
+        .flat_map(|(site, rules)| {
+            rules.rules().iter().enumerate().map(move |(index, rule)| Row { site, index, rule })
         })
         .collect();
-    // Both are stable: edits that are equal in this stay in the order of the file.
+    // Both are stable: rules that are equal in this stay in the order of the file.
     match args.sort {
-        Sort::Saved => rows.sort_by_key(|row| Reverse(row.edit.evidence.urls)),
+        Sort::Saved => rows.sort_by_key(|row| Reverse(row.rule.evidence.urls)),
         Sort::Risk => rows.sort_by(|a, b| b.risk().total_cmp(&a.risk())),
         Sort::Site => {}
     }
-    let total = |is_so: fn(&Edit) -> bool| rows.iter().filter(|row| is_so(row.edit)).count();
-    let applied = total(Edit::is_applied);
-    let (off, pinned) = (total(|edit| edit.off.is_some()), total(|edit| edit.pinned.is_some()));
+    let total = |is_so: fn(&Rule) -> bool| rows.iter().filter(|row| is_so(row.rule)).count();
+    let applied = total(Rule::is_applied);
+    let (off, pinned) = (total(|rule| rule.off.is_some()), total(|rule| rule.pinned.is_some()));
     if args.format == ReportFormat::Json {
         for row in &rows {
             printer.json(&row.record())?;
         }
-        printer.json(&Record::Total { edits: rows.len(), applied, off, pinned })?;
+        printer.json(&Record::Total { rules: rows.len(), applied, off, pinned })?;
         return Ok(ExitStatus::Success);
     }
     let mut table = Table::with_columns(&[
@@ -110,7 +110,7 @@ pub(super) fn run(args: &ListArgs, printer: &mut Printer) -> anyhow::Result<Exit
         ("wrong at most", Align::Right),
         ("trust", Align::Left),
         ("state", Align::Left),
-        ("edit", Align::Left),
+        ("rule", Align::Left),
     ]);
     rows.iter().for_each(|row| table.push(row.cells()));
     if !rows.is_empty() {
@@ -119,7 +119,7 @@ pub(super) fn run(args: &ListArgs, printer: &mut Printer) -> anyhow::Result<Exit
     printer.finish()?;
     printer.note(format_args!(
         "{}: {} applied, {} off, {} pinned",
-        counted(rows.len() as u64, "edit", "edits"),
+        counted(rows.len() as u64, "rule", "rules"),
         count(applied as u64),
         count(off as u64),
         count(pinned as u64),
@@ -128,44 +128,44 @@ pub(super) fn run(args: &ListArgs, printer: &mut Printer) -> anyhow::Result<Exit
 }
 
 impl Row<'_> {
-    /// An edit of which nothing is known may fail always.
+    /// A rule of which nothing is known may fail always.
     fn risk(&self) -> f64 {
-        if is_by_hand(self.edit) { 1.0 } else { self.edit.evidence.failure_bound }
+        if is_by_hand(self.rule) { 1.0 } else { self.rule.evidence.failure_bound }
     }
 
     fn cells(&self) -> [String; 9] {
-        let Self { site, edit, .. } = self;
-        let known = |text: String| if is_by_hand(edit) { "-".into() } else { text };
+        let Self { site, rule, .. } = self;
+        let known = |text: String| if is_by_hand(rule) { "-".into() } else { text };
         [
             (*site).to_owned(),
-            edit.id().to_string(),
-            known(count(edit.evidence.urls)),
-            known(count(edit.evidence.groups)),
-            known(count(edit.evidence.failed_groups)),
-            known(percent(edit.evidence.failure_bound)),
-            trust(edit).to_owned(),
-            state(edit),
-            edit.to_string(),
+            rule.id().to_string(),
+            known(count(rule.evidence.urls)),
+            known(count(rule.evidence.groups)),
+            known(count(rule.evidence.failed_groups)),
+            known(percent(rule.evidence.failure_bound)),
+            trust(rule).to_owned(),
+            state(rule),
+            rule.to_string(),
         ]
     }
 
     fn record(&self) -> Record<'_> {
-        let Self { site, index, edit } = *self;
-        Record::Edit {
+        let Self { site, index, rule } = *self;
+        Record::Rule {
             site,
-            id: edit.id().to_string(),
+            id: rule.id().to_string(),
             index,
-            edit: edit.to_string(),
-            applied: edit.is_applied(),
-            state: state(edit),
-            trust: trust(edit),
-            fetchable: edit.fetchable,
-            urls: edit.evidence.urls,
-            groups: edit.evidence.groups,
-            failed_groups: edit.evidence.failed_groups,
-            failure_bound: (!is_by_hand(edit)).then_some(edit.evidence.failure_bound),
-            off: edit.off.as_deref(),
-            pinned: edit.pinned.as_deref(),
+            rule: rule.to_string(),
+            applied: rule.is_applied(),
+            state: state(rule),
+            trust: trust(rule),
+            fetchable: rule.fetchable,
+            urls: rule.evidence.urls,
+            groups: rule.evidence.groups,
+            failed_groups: rule.evidence.failed_groups,
+            failure_bound: (!is_by_hand(rule)).then_some(rule.evidence.failure_bound),
+            off: rule.off.as_deref(),
+            pinned: rule.pinned.as_deref(),
         }
     }
 }

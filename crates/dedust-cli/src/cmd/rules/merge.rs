@@ -1,5 +1,5 @@
 /*!
-`rules merge`: two rule files in, one with the sites and edits of both out.
+`rules merge`: two rule files in, one with the sites and rules of both out.
 */
 
 use dedust::rules::{DecidedTwice, MergeConflict, Prefer};
@@ -12,7 +12,7 @@ use crate::line_source::name_of;
 use crate::number::counted;
 use crate::printer::Printer;
 use crate::rule_file::{self, refused_with};
-use dedust_report::edit_state::state;
+use dedust_report::rule_state::state;
 
 /// Merges two files. Sites that cannot be united are an answer of no, and nothing is written.
 pub(super) fn run(args: &MergeArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
@@ -35,25 +35,25 @@ pub(super) fn run(args: &MergeArgs, printer: &mut Printer) -> anyhow::Result<Exi
         let sites = counted(merged.conflicts.len() as u64, "site", "sites");
         printer.note(format_args!("nothing was written: {sites} cannot be united"));
         printer.hint(
-            "turn off one edit of each pair, or choose a file for such sites: --prefer first or second",
+            "turn off one rule of each pair, or choose a file for such sites: --prefer first or second",
         );
         return Ok(ExitStatus::No);
     }
     let rules = &merged.rules;
     rules.save(&mut output).map_err(|source| WriteError::Write { path: args.output.clone(), source })?;
     output.commit()?;
-    for DecidedTwice { site, edit, .. } in &merged.decided {
-        let now = state(edit);
+    for DecidedTwice { site, rule, .. } in &merged.decided {
+        let now = state(rule);
         printer.note(format_args!(
-            "{site} {}: off in one file and not in the other, now {now}: {edit}",
-            edit.id()
+            "{site} {}: off in one file and not in the other, now {now}: {rule}",
+            rule.id()
         ));
     }
     let target =
         if args.output.as_os_str() == "-" { "standard output".into() } else { name_of(&args.output) };
     printer.note(format_args!(
         "{} of {} written to {target}",
-        counted(rules.rule_count() as u64, "edit", "edits"),
+        counted(rules.rule_count() as u64, "rule", "rules"),
         counted(rules.sites().len() as u64, "site", "sites"),
     ));
     Ok(ExitStatus::Success)
@@ -61,7 +61,7 @@ pub(super) fn run(args: &MergeArgs, printer: &mut Printer) -> anyhow::Result<Exi
 
 fn refusal(conflict: &MergeConflict) -> Refusal {
     match &conflict.cause {
-        Some(cause) => refused_with(&conflict.site, &conflict.edits, cause.clone()),
+        Some(cause) => refused_with(&conflict.site, &conflict.rules, cause.clone()),
         None => Refusal::new(
             format!("the rules of `{}` hold on different hosts in the two files", conflict.site),
             "make `hosts` of the site equal in both, or choose one of them",

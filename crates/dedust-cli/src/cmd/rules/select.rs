@@ -1,37 +1,37 @@
 /*!
-Which edits are meant: a site by its name, an edit by its id or the beginning of that. What to do if that is not clear.
+Which rules are meant: a site by its name, a rule by its id or the beginning of that. What to do if that is not clear.
 */
 
 use dedust::RuleSet;
 use dedust::errors::DecideError;
-use dedust::rules::Edit;
+use dedust::rules::Rule;
 
 use crate::failure::Refusal;
 use crate::rule_file::{refused_with, unknown_site};
 
-/// Edits that are named to people who mistyped one.
+/// Rules that are named to people who mistyped one.
 const SHOWN: usize = 10;
 
 /// Why nothing was decided, with a remedy.
 pub(super) fn refusal(error: DecideError, rules: &RuleSet) -> Refusal {
-    let edits_of = |site: &str| rules.site(site).map_or(&[][..], |site| site.edits());
+    let rules_of = |site: &str| rules.site(site).map_or(&[][..], |site| site.rules());
     let remedy = match &error {
         DecideError::UnknownSite { site } => return unknown_site(rules, site),
-        DecideError::Refused { site, edits, source } => return refused_with(site, edits, source.clone()),
-        DecideError::UnknownId { site, .. } => format!("its edits are {}", candidates(edits_of(site).iter())),
+        DecideError::Refused { site, rules, source } => return refused_with(site, rules, source.clone()),
+        DecideError::UnknownId { site, .. } => format!("its rules are {}", candidates(rules_of(site).iter())),
         DecideError::SeveralIds { site, indexes, .. } => {
-            let edits = edits_of(site);
-            format!("give more digits: {}", candidates(indexes.iter().map(|&at| &edits[at])))
+            let rules = rules_of(site);
+            format!("give more digits: {}", candidates(indexes.iter().map(|&at| &rules[at])))
         }
         _ => "nothing was written".into(),
     };
     Refusal::new(error.to_string(), remedy)
 }
 
-/// The first of some edits, by id and sentence.
-fn candidates<'a>(edits: impl ExactSizeIterator<Item = &'a Edit>) -> String {
-    let more = edits.len().saturating_sub(SHOWN);
-    let mut shown: Vec<String> = edits.take(SHOWN).map(|edit| format!("{} ({edit})", edit.id())).collect();
+/// The first of some rules, by id and sentence.
+fn candidates<'a>(rules: impl ExactSizeIterator<Item = &'a Rule>) -> String {
+    let more = rules.len().saturating_sub(SHOWN);
+    let mut shown: Vec<String> = rules.take(SHOWN).map(|rule| format!("{} ({rule})", rule.id())).collect();
     match (shown.is_empty(), more) {
         (true, _) => return "none".into(),
         (_, 0) => {}

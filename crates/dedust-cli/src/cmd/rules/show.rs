@@ -1,10 +1,10 @@
 /*!
-`rules show`: all that the file knows of a site, or of one of its edits.
+`rules show`: all that the file knows of a site, or of one of its rules.
 */
 
 use std::io;
 
-use dedust::rules::{Edit, Promise, SiteRules};
+use dedust::rules::{Promise, Rule, SiteRules};
 use serde::Serialize;
 
 use super::args::ShowArgs;
@@ -14,11 +14,11 @@ use crate::args::ReportFormat;
 use crate::number::{count, counted};
 use crate::printer::Printer;
 use crate::{rule_file, words};
-use dedust_report::edit_state::{state, trust};
+use dedust_report::rule_state::{state, trust};
 
 /// One line of `--format json`.
 #[derive(Debug, Serialize)]
-#[serde(tag = "type", rename = "edit")]
+#[serde(tag = "type", rename = "rule")]
 struct Record<'a> {
     /// The site.
     site: &'a str,
@@ -32,22 +32,22 @@ struct Record<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     hosts: &'a [Box<str>],
     /// As in the file.
-    edit: &'a Edit,
+    rule: &'a Rule,
 }
 
-/// Shows a site or an edit.
+/// Shows a site or a rule.
 pub(super) fn run(args: &ShowArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let rules = rule_file::load(&args.rules, false)?;
     let site = rule_file::site(&rules, &args.site)?;
     let indexes = match &args.id {
-        Some(id) => site.edits_with_id(&args.site, id).map_err(|error| refusal(error, &rules))?,
+        Some(id) => site.rules_with_id(&args.site, id).map_err(|error| refusal(error, &rules))?,
         None => (0..site.len()).collect(),
     };
     if args.format == ReportFormat::Json {
         for index in indexes {
-            let edit = &site.edits()[index];
-            let (id, applied) = (edit.id().to_string(), edit.is_applied());
-            printer.json(&Record { site: &args.site, id, index, applied, hosts: site.hosts(), edit })?;
+            let rule = &site.rules()[index];
+            let (id, applied) = (rule.id().to_string(), rule.is_applied());
+            printer.json(&Record { site: &args.site, id, index, applied, hosts: site.hosts(), rule })?;
         }
         return Ok(ExitStatus::Success);
     }
@@ -58,7 +58,7 @@ pub(super) fn run(args: &ShowArgs, printer: &mut Printer) -> anyhow::Result<Exit
         if at > 0 || args.id.is_none() {
             printer.line("")?;
         }
-        print_edit(index, site, printer)?;
+        print_rule(index, site, printer)?;
     }
     if args.id.is_none() && !site.refused().is_empty() {
         printer.line("\nconsidered and not believed:")?;
@@ -74,8 +74,8 @@ pub(super) fn run(args: &ShowArgs, printer: &mut Printer) -> anyhow::Result<Exit
 
 fn print_site(name: &str, site: &SiteRules, printer: &mut Printer) -> io::Result<()> {
     let applied = site.applied().count() as u64;
-    let edits = counted(site.len() as u64, "edit", "edits");
-    printer.line(format_args!("{name}: {edits}, {} applied", count(applied)))?;
+    let rules = counted(site.len() as u64, "rule", "rules");
+    printer.line(format_args!("{name}: {rules}, {} applied", count(applied)))?;
     if !site.hosts().is_empty() {
         printer.line(format_args!("  on {} alone, with and without www", site.hosts().join(", ")))?;
     }
@@ -90,22 +90,22 @@ fn print_site(name: &str, site: &SiteRules, printer: &mut Printer) -> io::Result
             counted(pages, "page", "pages"),
         )),
         (None, Some(_)) => printer.line(
-            "  nothing is promised: an edit is applied that was written by hand, or pinned although it was refuted",
+            "  nothing is promised: a rule is applied that was written by hand, or pinned although it was refuted",
         ),
         (None, None) => Ok(()),
     }
 }
 
-fn print_edit(index: usize, site: &SiteRules, printer: &mut Printer) -> io::Result<()> {
-    let edit = &site.edits()[index];
-    printer.line(format_args!("{}  edit {index}, {}, {}", edit.id(), trust(edit), state(edit)))?;
+fn print_rule(index: usize, site: &SiteRules, printer: &mut Printer) -> io::Result<()> {
+    let rule = &site.rules()[index];
+    printer.line(format_args!("{}  rule {index}, {}, {}", rule.id(), trust(rule), state(rule)))?;
     let mut line = |text: &str| printer.line(format_args!("  {text}"));
-    line(&edit.to_string())?;
-    for sentence in words::decisions(edit).iter().chain(&words::trust(&edit.evidence)) {
+    line(&rule.to_string())?;
+    for sentence in words::decisions(rule).iter().chain(&words::trust(&rule.evidence)) {
         line(sentence)?;
     }
-    line(if edit.fetchable { "in keys and canonical URLs" } else { "in keys only" })?;
-    for example in &edit.evidence.examples {
+    line(if rule.fetchable { "in keys and canonical URLs" } else { "in keys only" })?;
+    for example in &rule.evidence.examples {
         line(&format!("e.g. {} = {}", example.url, example.duplicate))?;
     }
     Ok(())

@@ -19,25 +19,25 @@ const HELP: &str = r#"Examples:
 
 For every rule, URLs of the list that it changes are fetched, each with the canonical URL that the rule makes of it, or, where it makes none, with another URL of the list that gets the same key. Two pages are the same when their bytes are, when their visible text is, or when their texts differ little and their titles not at all. A page that the host also shows for a URL that cannot exist is an error page.
 
-A rule is confirmed once all but the share --max-fail of --samples pairs were the same, refuted once that share of --samples were different, and unknown if fewer than 20 pairs could be compared. Verdicts are written into RULES; refuted rules stay there and are no longer applied, unless they are pinned. Edits that are off are not tried. A verdict of unknown does not replace an earlier one that was not.
+A rule is confirmed once all but the share --max-fail of --samples pairs were the same, refuted once that share of --samples were different, and unknown if fewer than 20 pairs could be compared. Verdicts are written into RULES; refuted rules stay there and are no longer applied, unless they are pinned. Rules that are off are not tried. A verdict of unknown does not replace an earlier one that was not.
 
-With --unproven, edits that lack votes are tried after the rules of their site, each after those that hold. Up to --samples pairs are compared, at most 4 of one group of URLs. An edit is promoted (it becomes the last edit of its site) if as many pairs show the same page as the learner asked for in all, its own votes not counted; with pairs of different pages it takes so many that at most 5 % fail, with 95 % confidence. The groups must show 5 different pages. It is applied on the hosts that were asked, and on all if 3 agree. What it may lose is added to the promise of its site. An edit that is refuted, or lacks pairs, stays unproven with what was found. A later run adds pairs of other groups; one that was refuted starts anew.
+With --unproven, rules that lack votes are tried after the rules of their site, each after those that hold. Up to --samples pairs are compared, at most 4 of one group of URLs. A rule is promoted (it becomes the last rule of its site) if as many pairs show the same page as the learner asked for in all, its own votes not counted; with pairs of different pages it takes so many that at most 5 % fail, with 95 % confidence. The groups must show 5 different pages. It is applied on the hosts that were asked, and on all if 3 agree. What it may lose is added to the promise of its site. A rule that is refuted, or lacks pairs, stays unproven with what was found. A later run adds pairs of other groups; one that was refuted starts anew.
 
 Mirrors are checked only with --trust-mirrors.
 
 Only public addresses are connected to, and hosts named with --allow-host. robots.txt is obeyed (a site whose file has more than 5000 rules for us is left alone), and hosts are asked one request at a time; sites are checked in parallel. Every finished pair is noted in the state file at once: after an interruption, the same command goes on where it stopped. The file is removed when all is done.
 
-With --format json, one line per edit and unproven edit, then one for all:
-  {"type":"edit","site":"a.example","index":0,"edit":..,
+With --format json, one line per rule and unproven rule, then one for all:
+  {"type":"rule","site":"a.example","index":0,"rule":..,
    "outcome":"confirmed","same":95,"different":0,"failed":2,
    "failures":{"timed out":2},"differing":[]}
-  {"type":"unproven","site":"b.example","index":0,"edit":..,
+  {"type":"unproven","site":"b.example","index":0,"rule":..,
    "outcome":"unknown","obstacle":"6 more pairs of the same page are missing",
    "missing":6,"lost":0,"same":20,"different":0,"failed":0,"failures":{},
    "differing":[]}
   {"type":"total","rules":1,"confirmed":1,"refuted":0,"unknown":0,
    "unproven":1,"promoted":0,"requests":210}
-"index" counts from 0, "edit" says what it does, "differing" holds up to three pairs of different pages."#;
+"index" counts from 0, "rule" says what it does, "differing" holds up to three pairs of different pages."#;
 
 /// Options of `validate`.
 #[derive(Debug, clap::Args)]
@@ -91,9 +91,9 @@ pub(crate) struct ValidateArgs {
     /// What the choice of samples depends on
     #[arg(long, value_name = "N", default_value_t = 0, hide_short_help = true)]
     pub(crate) seed: u64,
-    /// Try the unproven edits too, and apply those that hold from now on
+    /// Try the unproven rules too, and apply those that hold from now on
     ///
-    /// An edit that the learner could not prove for lack of votes stays in the rule file and is not applied. With this option the URLs that it would join are fetched and compared. If enough of them show the same page, it becomes an edit of its site.
+    /// A rule that the learner could not prove for lack of votes stays in the rule file and is not applied. With this option the URLs that it would join are fetched and compared. If enough of them show the same page, it becomes a rule of its site.
     #[arg(long)]
     pub(crate) unproven: bool,
     #[command(flatten)]

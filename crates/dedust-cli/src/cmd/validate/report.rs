@@ -24,25 +24,25 @@ pub(super) struct Report<'a> {
     pub(super) requests: u64,
 }
 
-/// One line of `--format json`: `{"type":"edit",..}` for every edit and `{"type":"unproven",..}` for every unproven edit that
+/// One line of `--format json`: `{"type":"rule",..}` for every rule and `{"type":"unproven",..}` for every unproven rule that
 /// was tried, in the order of the file, then `{"type":"total",..}`.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Record<'a> {
-    /// One edit.
-    Edit {
+    /// One rule.
+    Rule {
         /// Which one.
         #[serde(flatten)]
-        edit: EditFields<'a>,
+        rule: RuleFields<'a>,
         /// What was compared.
         #[serde(flatten)]
         trial: TrialFields<'a>,
     },
-    /// One unproven edit.
+    /// One unproven rule.
     Unproven {
         /// Which one. Confirmed if it is applied from now on.
         #[serde(flatten)]
-        edit: EditFields<'a>,
+        rule: RuleFields<'a>,
         /// Why it is not; `null` if it is.
         obstacle: Option<String>,
         /// Pairs of the same page that are missing, if only they are.
@@ -63,7 +63,7 @@ enum Record<'a> {
         refuted: usize,
         /// Those of which too little was learned.
         unknown: usize,
-        /// Unproven edits that were tried.
+        /// Unproven rules that were tried.
         unproven: usize,
         /// Those of them that are applied from now on.
         promoted: usize,
@@ -72,20 +72,20 @@ enum Record<'a> {
     },
 }
 
-/// An edit, and what came of it.
+/// A rule, and what came of it.
 #[derive(Debug, Serialize)]
-struct EditFields<'a> {
+struct RuleFields<'a> {
     /// Its site.
     site: &'a str,
-    /// Its place from 0, before this run: in the list of its site, or among the refused edits of the site.
+    /// Its place from 0, before this run: in the list of its site, or among the refused rules of the site.
     index: usize,
     /// What it does, in words.
-    edit: String,
+    rule: String,
     /// What follows from the pairs.
     outcome: Outcome,
 }
 
-/// The pairs of an edit.
+/// The pairs of a rule.
 #[derive(Debug, Serialize)]
 struct TrialFields<'a> {
     /// Pairs of the same page.
@@ -101,7 +101,7 @@ struct TrialFields<'a> {
 }
 
 impl Report<'_> {
-    /// Rules, or unproven edits, and how many of them are confirmed, refuted and unknown.
+    /// Rules, or unproven rules, and how many of them are confirmed, refuted and unknown.
     fn counts(&self, are_unproven: bool) -> [usize; 4] {
         let of_kind =
             self.validation.findings.iter().filter(|finding| finding.settled.is_some() == are_unproven);
@@ -117,11 +117,11 @@ impl Report<'_> {
         refuted > 0
     }
 
-    /// What an edit does, in words.
+    /// What a rule does, in words.
     fn sentence(&self, finding: &Finding) -> String {
         let Some(site) = self.rules.site(&finding.site) else { return String::new() };
         let sentence = match finding.target {
-            Target::Edit(index) => site.edits().get(index).map(ToString::to_string),
+            Target::Rule(index) => site.rules().get(index).map(ToString::to_string),
             Target::Unproven(index) => site.refused().get(index).map(ToString::to_string),
         };
         sentence.unwrap_or_default()
@@ -130,16 +130,16 @@ impl Report<'_> {
     /// The report for programs.
     pub(super) fn json(&self, printer: &mut Printer) -> io::Result<()> {
         for finding in &self.validation.findings {
-            let (Target::Edit(index) | Target::Unproven(index)) = finding.target;
+            let (Target::Rule(index) | Target::Unproven(index)) = finding.target;
             let (site, outcome) = (&*finding.site, finding.outcome);
-            let edit = EditFields { site, index, edit: self.sentence(finding), outcome };
+            let rule = RuleFields { site, index, rule: self.sentence(finding), outcome };
             let Trial { same, different, failed, ref failures, ref differing } = finding.trial;
             let differing = differing.iter().map(|pair| [&*pair.url, &*pair.other]).collect();
             let trial = TrialFields { same, different, failed, failures, differing };
             printer.json(&match &finding.settled {
-                None => Record::Edit { edit, trial },
+                None => Record::Rule { rule, trial },
                 Some(settled) => Record::Unproven {
-                    edit,
+                    rule,
                     obstacle: settled.obstacle.as_ref().map(obstacle_in_words),
                     missing: settled.missing(),
                     lost: settled.lost,
@@ -195,7 +195,7 @@ impl Report<'_> {
         if unproven > 0 {
             printer.note(format_args!(
                 "{}: {} promoted, {} refuted, {} still unproven",
-                counted(unproven, "unproven edit", "unproven edits"),
+                counted(unproven, "unproven rule", "unproven rules"),
                 count(promoted),
                 count(refuted),
                 count(unknown),
@@ -203,17 +203,17 @@ impl Report<'_> {
         }
     }
 
-    /// What became of each unproven edit, and of the promises of their sites.
+    /// What became of each unproven rule, and of the promises of their sites.
     fn unproven(&self, printer: &mut Printer) {
         let tried =
             self.validation.findings.iter().filter_map(|finding| Some((finding, finding.settled.as_ref()?)));
         for (finding, settled) in tried.clone().take(SHOWN_RULES) {
-            let edit = self.sentence(finding);
-            printer.note(format_args!("\n{} {}: {edit}", finding.site, finding.target));
+            let rule = self.sentence(finding);
+            printer.note(format_args!("\n{} {}: {rule}", finding.site, finding.target));
             printer.note(format_args!("  {}", fate(settled)));
         }
         let promoted =
-            tried.filter(|(_, settled)| !settled.edits.is_empty()).map(|(finding, _)| &*finding.site);
+            tried.filter(|(_, settled)| !settled.rules.is_empty()).map(|(finding, _)| &*finding.site);
         let sites: BTreeSet<&str> = promoted.collect();
         for name in sites {
             let Some(site) = self.validation.rules.site(name) else { continue };
@@ -244,16 +244,16 @@ fn outcome(finding: &Finding) -> &'static str {
     }
 }
 
-/// What became of an unproven edit, in a sentence.
+/// What became of an unproven rule, in a sentence.
 fn fate(settled: &Settled) -> String {
-    match (&settled.obstacle, settled.edits.first()) {
-        (None, Some(edit)) => format!("applied from now on: {}", words::held_out(&edit.evidence)),
+    match (&settled.obstacle, settled.rules.first()) {
+        (None, Some(rule)) => format!("applied from now on: {}", words::held_out(&rule.evidence)),
         (Some(obstacle), _) => format!("not applied: {}", obstacle_in_words(obstacle)),
         (None, None) => String::new(),
     }
 }
 
-/// Why an edit stays unproven, in words.
+/// Why a rule stays unproven, in words.
 fn obstacle_in_words(obstacle: &Obstacle) -> String {
     match obstacle {
         Obstacle::Refuted => "pages that it would join are different".into(),

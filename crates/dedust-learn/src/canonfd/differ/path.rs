@@ -4,7 +4,7 @@ How two URLs of one page differ in their paths.
 
 use std::collections::BTreeMap;
 
-use dedust::rules::{Area, Atom, Change, PathPart, Source, Spelling, Spot, Test, TokenKey, ValueClass};
+use dedust::rules::{Area, Atom, Change, PathPart, Source, Spelling, Spot, Test, UrlPart, ValueClass};
 use dedust::support::extension;
 
 use super::read::{from_digits, from_value, joined, uncounted};
@@ -75,7 +75,7 @@ impl<'t> Differ<'t, '_> {
         if let ([segment], []) = (x, y)
             && let Some(class) = framed(segment)
         {
-            let spot = Spot::Key(TokenKey::PathSegment(start as u16));
+            let spot = Spot::Key(UrlPart::PathSegment(start as u16));
             found.drafts.push(Draft {
                 when: BTreeMap::from([(spot.clone(), Test::Any(class.into()))]),
                 change: vec![Change::Drop(spot)],
@@ -91,7 +91,7 @@ impl<'t> Differ<'t, '_> {
             // Segments that do not matter, given the rest.
             let differing: Vec<usize> =
                 (0..ours.len()).filter(|&index| ours[index] != theirs[index]).collect();
-            let spots = differing.iter().map(|&index| Spot::Key(TokenKey::PathSegment(index as u16)));
+            let spots = differing.iter().map(|&index| Spot::Key(UrlPart::PathSegment(index as u16)));
             let mut when = template.clone();
             spots.clone().for_each(|spot| drop(when.remove(&spot)));
             found.drafts.push(Draft {
@@ -104,7 +104,7 @@ impl<'t> Differ<'t, '_> {
                 for part in [Atom::DigitsFromRight(0), Atom::Digits(0)] {
                     let number = |text: &'t str| part.of(text.as_bytes());
                     if number(ours[*index]).is_some() && number(ours[*index]) == number(theirs[*index]) {
-                        let spot = Spot::Key(TokenKey::PathSegment(*index as u16));
+                        let spot = Spot::Key(UrlPart::PathSegment(*index as u16));
                         let from = Source { part: Some(part), ..Source::of(spot) };
                         let mut path = first(*index);
                         path.push(PathPart::Value { from, split: None });
@@ -240,10 +240,10 @@ impl<'t> Differ<'t, '_> {
         if head.len() > suggest::MAX_FIXED_SEGMENTS || !head.iter().all(|text| is_plain(text)) {
             return;
         }
-        let spot = Spot::Key(TokenKey::PathSegment(before.len() as u16));
+        let spot = Spot::Key(UrlPart::PathSegment(before.len() as u16));
         let mut when: BTreeMap<Spot, Test> =
             before.iter().enumerate().map(|(index, segment)| is_at(index, segment.1)).collect();
-        when.insert(Spot::Key(TokenKey::PathSegment(a.segments.len() as u16)), Test::Absent);
+        when.insert(Spot::Key(UrlPart::PathSegment(a.segments.len() as u16)), Test::Absent);
         let mut path: Vec<PathPart> = head.iter().map(|text| PathPart::Text((*text).into())).collect();
         path.push(PathPart::Value { from: Source::of(spot), split: Some(':') });
         found.drafts.push(Draft { when, change: vec![Change::Path(path)], ..Draft::default() });
@@ -261,7 +261,7 @@ impl<'t> Differ<'t, '_> {
         let mut sources: Vec<(Spot, &str)> = Vec::new();
         for (index, segment) in a.segments.iter().enumerate() {
             if !self.is_constant(segment.0) {
-                sources.push((Spot::Key(TokenKey::PathSegment(index as u16)), segment.1));
+                sources.push((Spot::Key(UrlPart::PathSegment(index as u16)), segment.1));
             }
         }
         for &param in &params.ours {
@@ -334,7 +334,7 @@ impl<'t> Differ<'t, '_> {
                 .map(|(index, _)| is_at(index, "")),
         );
         if a.has_slash && !b.has_slash {
-            change.push(Change::Drop(TokenKey::TrailingSlash.into()));
+            change.push(Change::Drop(UrlPart::TrailingSlash.into()));
         }
         let draft = Draft { when, change, ..Draft::default() };
         match counted {

@@ -1,17 +1,17 @@
 /*!
-Which URLs an edit concerns.
+Which URLs a rule concerns.
 */
 
 use std::sync::atomic::Ordering;
 
-use dedust::rules::{Change, Spot, Test, TokenKey, Value};
+use dedust::rules::{Change, Spot, Test, UrlPart, Value};
 
 use super::make::Steps;
 use super::{RowSet, SpotNumber, Table};
 use crate::canonfd::draft::Draft;
 use crate::thresholds::work;
 
-/// Something that an edit asks for, in numbers where values need not be looked at.
+/// Something that a rule asks for, in numbers where values need not be looked at.
 pub(super) enum Check<'e> {
     /// The row has this pair.
     Has(u32),
@@ -23,20 +23,20 @@ pub(super) enum Check<'e> {
 }
 
 impl Table<'_> {
-    /// The rows of which what `edit` asks for is true, and that it may change, in order; and how many were looked at.
-    pub(super) fn concerned(&self, edit: &Draft, steps: Option<&Steps>) -> (Vec<u32>, usize) {
-        let mut rows = match self.shortest_list(edit, steps) {
+    /// The rows of which what `rule` asks for is true, and that it may change, in order; and how many were looked at.
+    pub(super) fn concerned(&self, rule: &Draft, steps: Option<&Steps>) -> (Vec<u32>, usize) {
+        let mut rows = match self.shortest_list(rule, steps) {
             None => (0..self.corpus.len() as u32).collect(),
             Some((size, pairs)) => self.rows_of_any(&pairs, size),
         };
         let looked_at = rows.len();
-        let checks = self.checks(edit);
+        let checks = self.checks(rule);
         rows.retain(|&row| self.passes(row, &checks));
-        if edit.is_closed {
+        if rule.is_closed {
             // All that is asked for is there: a row with as many parts has no other.
-            rows.retain(|&row| self.parts_but_scheme(row) == edit.when.len());
+            rows.retain(|&row| self.parts_but_scheme(row) == rule.when.len());
         }
-        if edit.change == [Change::Unrepeat] {
+        if rule.change == [Change::Unrepeat] {
             rows.retain(|&row| self.repeats_itself(row));
         }
         (rows, looked_at)
@@ -44,13 +44,13 @@ impl Table<'_> {
 
     /// How many parts a row has beside its scheme.
     fn parts_but_scheme(&self, row: u32) -> usize {
-        self.row(row).iter().filter(|&&pair| *self.key_of(pair) != TokenKey::Scheme).count()
+        self.row(row).iter().filter(|&&pair| *self.key_of(pair) != UrlPart::Scheme).count()
     }
 
-    /// How much work it is to find out what `edit` would do.
-    pub(in crate::canonfd) fn work_for(&self, edit: &Draft) -> u64 {
-        let steps = self.steps(edit);
-        let rows = match self.shortest_list(edit, steps.as_ref()) {
+    /// How much work it is to find out what `rule` would do.
+    pub(in crate::canonfd) fn work_for(&self, rule: &Draft) -> u64 {
+        let steps = self.steps(rule);
+        let rows = match self.shortest_list(rule, steps.as_ref()) {
             None => self.corpus.len(),
             Some((size, _)) => size.min(self.corpus.len()),
         };
@@ -62,7 +62,7 @@ impl Table<'_> {
     pub(super) fn work_on(&self, looked_at: usize, taken_apart: usize) -> u64 {
         let pairs = self.pair_count().div_ceil(self.corpus.len().max(1));
         let per_pair = if pairs > work::FEW_PAIRS { work::PER_PAIR_OF_MANY } else { work::PER_PAIR_OF_FEW };
-        (work::PER_EDIT + looked_at * (1 + pairs / work::PAIRS_PER_UNIT) + taken_apart * pairs * per_pair)
+        (work::PER_RULE + looked_at * (1 + pairs / work::PAIRS_PER_UNIT) + taken_apart * pairs * per_pair)
             as u64
     }
 
@@ -101,8 +101,8 @@ impl Table<'_> {
         lists.map(|(first, later)| first.len() + later.len()).sum()
     }
 
-    /// What `edit` asks for.
-    pub(super) fn checks<'e>(&self, edit: &'e Draft) -> Vec<Check<'e>> {
+    /// What `rule` asks for.
+    pub(super) fn checks<'e>(&self, rule: &'e Draft) -> Vec<Check<'e>> {
         let check = |(spot, test): (&'e Spot, &'e Test)| {
             let number = self.number(spot);
             let Spot::Key(key) = spot else { return Check::Holds(number, test) };
@@ -122,7 +122,7 @@ impl Table<'_> {
                 _ => Check::Holds(number, test),
             }
         };
-        edit.when.iter().map(check).collect()
+        rule.when.iter().map(check).collect()
     }
 
     /// Whether all of that is true of a row.
@@ -139,7 +139,7 @@ impl Table<'_> {
 
     /// The shortest list of pairs one of which all those rows have or had, with how many rows that are; `None` where
     /// none is known.
-    fn shortest_list(&self, edit: &Draft, steps: Option<&Steps>) -> Option<(usize, Vec<u32>)> {
+    fn shortest_list(&self, rule: &Draft, steps: Option<&Steps>) -> Option<(usize, Vec<u32>)> {
         let mut best: Option<(usize, Vec<u32>)> = None;
         let mut offer = |pairs: Vec<u32>| {
             let size = self.size_of(&pairs);
@@ -147,10 +147,10 @@ impl Table<'_> {
                 best = Some((size, pairs));
             }
         };
-        let pairs_of_key = |key: &TokenKey| {
+        let pairs_of_key = |key: &UrlPart| {
             self.key_numbers.get(key).map_or(Vec::new(), |&key| self.pairs_by_key[key as usize].clone())
         };
-        for (spot, test) in &edit.when {
+        for (spot, test) in &rule.when {
             let Spot::Key(key) = spot else {
                 match test {
                     Test::Is(value) => offer(self.segments_with(value)),
@@ -171,7 +171,7 @@ impl Table<'_> {
                 _ => {}
             }
         }
-        if let [change] = edit.change.as_slice() {
+        if let [change] = rule.change.as_slice() {
             match change {
                 Change::Drop(Spot::Key(key)) | Change::Forget(Spot::Key(key)) => offer(pairs_of_key(key)),
                 Change::Map { of, values } => {
@@ -194,12 +194,12 @@ impl Table<'_> {
     /// The pairs of any path segment.
     fn segments(&self) -> impl Iterator<Item = u32> {
         let keys = self.keys.iter().zip(&self.pairs_by_key);
-        keys.filter(|(key, _)| matches!(key, TokenKey::PathSegment(_))).flat_map(|(_, pairs)| pairs).copied()
+        keys.filter(|(key, _)| matches!(key, UrlPart::PathSegment(_))).flat_map(|(_, pairs)| pairs).copied()
     }
 
     /// The pairs of any path segment with this value.
     fn segments_with(&self, value: &Value) -> Vec<u32> {
-        let segments = self.keys.iter().filter(|key| matches!(key, TokenKey::PathSegment(_)));
+        let segments = self.keys.iter().filter(|key| matches!(key, UrlPart::PathSegment(_)));
         segments.filter_map(|key| self.find_pair(key, value)).collect()
     }
 
@@ -215,6 +215,6 @@ impl Table<'_> {
 }
 
 /// Whether a key is that of a parameter whose name was met before.
-pub(in crate::canonfd) fn is_second(key: &TokenKey) -> bool {
-    matches!(key, TokenKey::QueryParam(name) if name.occurrence == 2)
+pub(in crate::canonfd) fn is_second(key: &UrlPart) -> bool {
+    matches!(key, UrlPart::QueryParam(name) if name.occurrence == 2)
 }

@@ -4,7 +4,7 @@ What becomes of pairs in another spelling.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dedust::rules::{Area, Spelling, TokenKey};
+use dedust::rules::{Area, Spelling, UrlPart};
 use dedust::support::RawKey;
 use foldhash::HashMap;
 
@@ -25,7 +25,7 @@ impl Table<'_> {
     pub(super) fn folded(&self, of: &Area, to: Spelling) -> Option<Folded> {
         match of {
             Area::Path | Area::Params => {}
-            Area::Key(TokenKey::PathSegment(_) | TokenKey::QueryParam(_)) => {
+            Area::Key(UrlPart::PathSegment(_) | UrlPart::QueryParam(_)) => {
                 return Some(Arc::new(self.fold_from(of, to, 0).collect()));
             }
             _ => return None,
@@ -40,7 +40,7 @@ impl Table<'_> {
         }))
     }
 
-    /// Finds out about pairs from `first` on, which an edit has made.
+    /// Finds out about pairs from `first` on, which a rule has made.
     pub(super) fn fold_made(&mut self, first: u32) {
         let mut folds = std::mem::take(&mut self.folds);
         let known = folds.known.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -61,13 +61,13 @@ impl Table<'_> {
     /// The pairs of an area, from `first` on, that may be spelled in another way.
     pub(super) fn foldable(&self, of: &Area, to: Spelling, first: u32) -> impl Iterator<Item = u32> {
         let keys = self.keys.iter().zip(&self.pairs_by_key).filter(move |(key, _)| match of {
-            Area::Path => matches!(key, TokenKey::PathSegment(_)),
-            Area::Params => matches!(key, TokenKey::QueryParam(_)),
+            Area::Path => matches!(key, UrlPart::PathSegment(_)),
+            Area::Params => matches!(key, UrlPart::QueryParam(_)),
             Area::Key(of) => of == *key,
             _ => false,
         });
         keys.flat_map(move |(key, pairs)| {
-            let in_query = matches!(key, TokenKey::QueryParam(_));
+            let in_query = matches!(key, UrlPart::QueryParam(_));
             let may_change =
                 move |pair: u32| self.raw(pair).is_some_and(|text| to.may_change(text, in_query));
             // Pairs of a key are numbered as they come.

@@ -1,11 +1,11 @@
 /*!
-What an edit makes of URLs: tried on all of them, or made.
+What a rule makes of URLs: tried on all of them, or made.
 */
 
 use std::sync::OnceLock;
 
-use dedust::rules::{Change, Mapped, ParamName, Spot, TokenKey, Value};
-use dedust::support::{EditList, UrlParts};
+use dedust::rules::{Change, Mapped, ParamName, Spot, UrlPart, Value};
+use dedust::support::{RuleList, UrlParts};
 use foldhash::HashMap;
 
 use super::fold::Folded;
@@ -14,7 +14,7 @@ use crate::canonfd::draft::Draft;
 use crate::pair_number::{form_id_of, pair_number, raw_pair_number};
 use crate::thresholds;
 
-/// What an edit does to the pairs of a URL without looking at its form. Pairs are known by their numbers.
+/// What a rule does to the pairs of a URL without looking at its form. Pairs are known by their numbers.
 enum Step {
     /// The pair of this key goes.
     Drop(u32),
@@ -27,7 +27,7 @@ enum Step {
     Fold(Folded),
 }
 
-/// What an edit does, in arithmetic.
+/// What a rule does, in arithmetic.
 pub(super) struct Steps {
     steps: Vec<Step>,
     /// The only key that they look at, if there is no other.
@@ -65,40 +65,40 @@ impl Steps {
 }
 
 /// The only segment of a path that is forgotten.
-const FORGOTTEN: TokenKey = TokenKey::PathSegment(0);
+const FORGOTTEN: UrlPart = UrlPart::PathSegment(0);
 
 impl Table<'_> {
-    /// The rows that `edit` would move, with where to; in the order of the rows.
-    pub(in crate::canonfd) fn moves(&self, edit: &Draft) -> Vec<(u32, u64)> {
-        let (moves, work) = self.moves_and_work(edit);
+    /// The rows that `rule` would move, with where to; in the order of the rows.
+    pub(in crate::canonfd) fn moves(&self, rule: &Draft) -> Vec<(u32, u64)> {
+        let (moves, work) = self.moves_and_work(rule);
         self.add_work(work);
         moves
     }
 
-    /// The rows that `edit` would move, with where to, and the work to find and to join them.
-    pub(in crate::canonfd) fn moves_and_work(&self, edit: &Draft) -> (Vec<(u32, u64)>, u64) {
-        let steps = self.steps(edit);
-        let (rows, looked_at) = self.concerned(edit, steps.as_ref());
-        let (moves, taken_apart) = self.moves_of(edit, steps.as_ref(), rows);
+    /// The rows that `rule` would move, with where to, and the work to find and to join them.
+    pub(in crate::canonfd) fn moves_and_work(&self, rule: &Draft) -> (Vec<(u32, u64)>, u64) {
+        let steps = self.steps(rule);
+        let (rows, looked_at) = self.concerned(rule, steps.as_ref());
+        let (moves, taken_apart) = self.moves_of(rule, steps.as_ref(), rows);
         let work = self.work_on(looked_at, taken_apart) + moves.len() as u64 * thresholds::work::PER_MOVE;
         (moves, work)
     }
 
-    /// Where `edit` moves those of these rows that it does, and how many of them had to be taken apart.
+    /// Where `rule` moves those of these rows that it does, and how many of them had to be taken apart.
     pub(super) fn moves_of(
         &self,
-        edit: &Draft,
+        rule: &Draft,
         steps: Option<&Steps>,
         rows: Vec<u32>,
     ) -> (Vec<(u32, u64)>, usize) {
-        let (mut parts, mut edits, mut taken_apart) = (UrlParts::default(), None, 0);
+        let (mut parts, mut rules, mut taken_apart) = (UrlParts::default(), None, 0);
         let mut becomes = |row: u32| match steps {
             Some(steps) if self.is_arithmetic(row, steps) => Some(self.stepped(row, steps)),
             _ => {
                 taken_apart += 1;
-                let edits = edits.get_or_insert_with(|| compiled(edit));
-                self.read_row(row, edits, &mut parts);
-                parts.apply(edits, 0).then(|| form_id_of(&parts))
+                let rules = rules.get_or_insert_with(|| compiled(rule));
+                self.read_row(row, rules, &mut parts);
+                parts.apply(rules, 0).then(|| form_id_of(&parts))
             }
         };
         let moved = |row: u32| Some((row, becomes(row).filter(|form_id| *form_id != self.form_id(row))?));
@@ -111,24 +111,24 @@ impl Table<'_> {
             return true;
         }
         let keys = self.row_keys(row);
-        let is_param = |key: &&u32| matches!(self.keys[**key as usize], TokenKey::QueryParam(_));
+        let is_param = |key: &&u32| matches!(self.keys[**key as usize], UrlPart::QueryParam(_));
         let keeps_separator = steps.separator.is_none_or(|separator| {
             !keys.contains(&separator) || keys.iter().filter(is_param).count() > steps.steps.len()
         });
         keeps_separator && !keys.iter().any(|key| steps.followers.contains(key))
     }
 
-    fn read_row(&self, row: u32, edits: &EditList, parts: &mut UrlParts) {
-        parts.read_pairs(self.row(row).iter().map(|&pair| (self.key_of(pair), self.raw(pair))), edits);
+    fn read_row(&self, row: u32, rules: &RuleList, parts: &mut UrlParts) {
+        parts.read_pairs(self.row(row).iter().map(|&pair| (self.key_of(pair), self.raw(pair))), rules);
     }
 
     /// The changes as arithmetic, where that is all there is to them.
-    pub(super) fn steps(&self, edit: &Draft) -> Option<Steps> {
-        let steps: Vec<Step> = match edit.change.as_slice() {
+    pub(super) fn steps(&self, rule: &Draft) -> Option<Steps> {
+        let steps: Vec<Step> = match rule.change.as_slice() {
             [Change::Fold { of, to }] => vec![Step::Fold(self.folded(of, *to)?)],
             changes => {
                 let steps: Vec<Vec<Step>> =
-                    changes.iter().map(|change| self.steps_of(edit, change)).collect::<Option<_>>()?;
+                    changes.iter().map(|change| self.steps_of(rule, change)).collect::<Option<_>>()?;
                 steps.into_iter().flatten().collect()
             }
         };
@@ -138,10 +138,10 @@ impl Table<'_> {
         };
         let only =
             steps.first().and_then(key).filter(|only| steps.iter().all(|step| key(step) == Some(*only)));
-        let concerns = |(number, of): (usize, &TokenKey)| {
+        let concerns = |(number, of): (usize, &UrlPart)| {
             steps.iter().any(|step| match step {
                 Step::ForgetPath => is_of_path(of),
-                Step::Fold(_) => matches!(of, TokenKey::PathSegment(_) | TokenKey::QueryParam(_)),
+                Step::Fold(_) => matches!(of, UrlPart::PathSegment(_) | UrlPart::QueryParam(_)),
                 step => key(step) == Some(number as u32),
             })
         };
@@ -149,23 +149,23 @@ impl Table<'_> {
             Some(_) => Vec::new(),
             None => self.keys.iter().enumerate().map(concerns).collect(),
         };
-        let taken = edit.change.iter().filter_map(taken_away);
-        let leave_others = taken.clone().filter(|key| !drops_all(edit, key));
-        let takes_params = taken.clone().any(|key| matches!(key, TokenKey::QueryParam(_)));
-        let number = |key: TokenKey| self.key_numbers.get(&key).copied();
+        let taken = rule.change.iter().filter_map(taken_away);
+        let leave_others = taken.clone().filter(|key| !drops_all(rule, key));
+        let takes_params = taken.clone().any(|key| matches!(key, UrlPart::QueryParam(_)));
+        let number = |key: UrlPart| self.key_numbers.get(&key).copied();
         Some(Steps {
             only,
             concerns,
             followers: leave_others.filter_map(follower).filter_map(number).collect(),
-            separator: number(TokenKey::QuerySeparator).filter(|_| takes_params),
+            separator: number(UrlPart::QuerySeparator).filter(|_| takes_params),
             forget_path: steps.iter().any(|step| matches!(step, Step::ForgetPath)),
             steps,
         })
     }
 
-    fn steps_of(&self, edit: &Draft, change: &Change) -> Option<Vec<Step>> {
+    fn steps_of(&self, rule: &Draft, change: &Change) -> Option<Vec<Step>> {
         match change {
-            Change::Drop(Spot::Key(key)) if drops_all(edit, key) => {
+            Change::Drop(Spot::Key(key)) if drops_all(rule, key) => {
                 let named = std::iter::successors(Some(key.clone()), follower);
                 Some(named.map_while(|key| self.key_numbers.get(&key).copied()).map(Step::Drop).collect())
                     .filter(|steps: &Vec<Step>| !steps.is_empty())
@@ -231,22 +231,22 @@ impl Table<'_> {
         Some(mix)
     }
 
-    /// Makes `edit`, which moves these rows.
-    pub(in crate::canonfd) fn apply(&mut self, edit: &Draft, moves: &[(u32, u64)]) {
+    /// Makes `rule`, which moves these rows.
+    pub(in crate::canonfd) fn apply(&mut self, rule: &Draft, moves: &[(u32, u64)]) {
         let first_made = self.pairs.len() as u32;
-        self.apply_to(edit, moves);
+        self.apply_to(rule, moves);
         self.fold_made(first_made);
     }
 
-    fn apply_to(&mut self, edit: &Draft, moves: &[(u32, u64)]) {
+    fn apply_to(&mut self, rule: &Draft, moves: &[(u32, u64)]) {
         self.values_by_key.fill_with(OnceLock::new);
         // Spellings make many pairs, which are numbered as forms show them.
-        let steps = self.steps(edit).filter(|steps| steps.folded().is_none());
+        let steps = self.steps(rule).filter(|steps| steps.folded().is_none());
         if steps.is_some() {
-            self.add_pairs_of(edit);
+            self.add_pairs_of(rule);
         }
         let forgotten = self.find_pair(&FORGOTTEN, &Value::from("*"));
-        let (mut parts, edits) = (UrlParts::default(), compiled(edit));
+        let (mut parts, rules) = (UrlParts::default(), compiled(rule));
         let mut pairs: Vec<u32> = Vec::new();
         for &(row, form_id) in moves {
             pairs.clear();
@@ -258,8 +258,8 @@ impl Table<'_> {
                 }));
                 pairs.extend(forgotten.filter(|_| steps.forget_path));
             } else {
-                self.read_row(row, &edits, &mut parts);
-                parts.apply(&edits, 0);
+                self.read_row(row, &rules, &mut parts);
+                parts.apply(&rules, 0);
                 parts.pairs(|key, occurrence, value| {
                     let known = self.pairs_by_mix.get(&raw_pair_number(key, occurrence, value)).copied();
                     pairs.push(known.unwrap_or_else(|| {
@@ -273,8 +273,8 @@ impl Table<'_> {
     }
 
     /// Adds the pairs that its steps may make.
-    fn add_pairs_of(&mut self, edit: &Draft) {
-        for change in &edit.change {
+    fn add_pairs_of(&mut self, rule: &Draft) {
+        for change in &rule.change {
             match change {
                 Change::Forget(Spot::Key(key)) => drop(self.pair(key, Value::from("*"))),
                 Change::ForgetPath => drop(self.pair(&FORGOTTEN, Value::from("*"))),
@@ -331,18 +331,18 @@ impl Table<'_> {
     }
 }
 
-/// An edit as it is made. What is too large to be compiled changes nothing.
-fn compiled(draft: &Draft) -> EditList {
-    EditList::new([&draft.to_edit()]).unwrap_or_default()
+/// A rule as it is made. What is too large to be compiled changes nothing.
+fn compiled(draft: &Draft) -> RuleList {
+    RuleList::new([&draft.to_rule()]).unwrap_or_default()
 }
 
 /// Whether a key can go without others of another kind changing.
-pub(super) fn goes_alone(key: &TokenKey) -> bool {
-    !matches!(key, TokenKey::PathSegment(_) | TokenKey::Scheme | TokenKey::QuerySeparator)
+pub(super) fn goes_alone(key: &UrlPart) -> bool {
+    !matches!(key, UrlPart::PathSegment(_) | UrlPart::Scheme | UrlPart::QuerySeparator)
 }
 
 /// The key that a change takes away, at least from some URLs.
-fn taken_away(change: &Change) -> Option<&TokenKey> {
+fn taken_away(change: &Change) -> Option<&UrlPart> {
     match change {
         Change::Drop(Spot::Key(key)) => Some(key),
         Change::Map { of, values } if values.iter().any(|mapped| mapped.becomes.is_none()) => Some(of),
@@ -351,22 +351,22 @@ fn taken_away(change: &Change) -> Option<&TokenKey> {
 }
 
 /// Whether dropping a key drops all parameters of its name.
-fn drops_all(Draft { when, change, .. }: &Draft, key: &TokenKey) -> bool {
+fn drops_all(Draft { when, change, .. }: &Draft, key: &UrlPart) -> bool {
     let spot = Spot::Key(key.clone());
     change.contains(&Change::Drop(spot.clone())) && Change::drops_all(when, change, &spot)
 }
 
 /// What stands behind a key, and moves up when that is taken away.
-fn follower(key: &TokenKey) -> Option<TokenKey> {
+fn follower(key: &UrlPart) -> Option<UrlPart> {
     let after = |name: &ParamName| ParamName { occurrence: name.occurrence + 1, ..name.clone() };
     match key {
-        TokenKey::Subdomain(index) => Some(TokenKey::Subdomain(index + 1)),
-        TokenKey::PathParam(name) => Some(TokenKey::PathParam(after(name))),
-        TokenKey::QueryParam(name) => Some(TokenKey::QueryParam(after(name))),
+        UrlPart::Subdomain(index) => Some(UrlPart::Subdomain(index + 1)),
+        UrlPart::PathParam(name) => Some(UrlPart::PathParam(after(name))),
+        UrlPart::QueryParam(name) => Some(UrlPart::QueryParam(after(name))),
         _ => None,
     }
 }
 
-fn is_of_path(key: &TokenKey) -> bool {
-    matches!(key, TokenKey::PathSegment(_) | TokenKey::TrailingSlash | TokenKey::PathParam(_))
+fn is_of_path(key: &UrlPart) -> bool {
+    matches!(key, UrlPart::PathSegment(_) | UrlPart::TrailingSlash | UrlPart::PathParam(_))
 }

@@ -1,4 +1,4 @@
-use dedust::rules::{Area, Change, Mapped, ParamName, Spelling, Spot, TokenKey, Value};
+use dedust::rules::{Area, Change, Mapped, ParamName, Spelling, Spot, UrlPart, Value};
 
 use super::Table;
 use super::make::goes_alone;
@@ -14,22 +14,22 @@ fn site_of(urls: &[&str]) -> Corpus {
     crawl.into_corpora().remove(0)
 }
 
-/// In arithmetic rows move to where they move when the edit is made to the parts of each; how many do.
+/// In arithmetic rows move to where they move when the rule is made to the parts of each; how many do.
 fn moves_alike(table: &Table<'_>, change: Change) -> usize {
-    let edit = Draft::everywhere(vec![change]);
-    let (by_parts, _) = table.moves_of(&edit, None, table.concerned(&edit, None).0);
-    assert_eq!(table.moves(&edit), by_parts, "{edit:?}");
+    let rule = Draft::everywhere(vec![change]);
+    let (by_parts, _) = table.moves_of(&rule, None, table.concerned(&rule, None).0);
+    assert_eq!(table.moves(&rule), by_parts, "{rule:?}");
     by_parts.len()
 }
 
 fn make(table: &mut Table<'_>, change: Change) {
-    let edit = Draft::everywhere(vec![change]);
-    let moves = table.moves(&edit);
-    table.apply(&edit, &moves);
+    let rule = Draft::everywhere(vec![change]);
+    let moves = table.moves(&rule);
+    table.apply(&rule, &moves);
 }
 
 #[test]
-fn spellings_are_changed_before_and_after_another_edit() {
+fn spellings_are_changed_before_and_after_another_rule() {
     use Spelling::{Composed, Lowercase, PlusAsSpace, Underscored, Unescaped, Unpadded};
     let site = site_of(&[
         "a.example/News/007?Q=A+b&q=%C3%84",
@@ -44,8 +44,8 @@ fn spellings_are_changed_before_and_after_another_edit() {
     let areas = [
         Area::Path,
         Area::Params,
-        Area::Key(TokenKey::PathSegment(1)),
-        Area::Key(TokenKey::QueryParam(ParamName { name: "q".into(), occurrence: 2 })),
+        Area::Key(UrlPart::PathSegment(1)),
+        Area::Key(UrlPart::QueryParam(ParamName { name: "q".into(), occurrence: 2 })),
     ];
     let mut moved = 0;
     for _ in 0..2 {
@@ -73,12 +73,12 @@ fn keys_are_taken_away() {
         "a.example/stays",
     ]);
     let mut table = Table::new(&site);
-    let drop = |key: &TokenKey| Change::Drop(Spot::Key(key.clone()));
-    let none = |key: &TokenKey| Change::Map {
+    let drop = |key: &UrlPart| Change::Drop(Spot::Key(key.clone()));
+    let none = |key: &UrlPart| Change::Map {
         of: key.clone(),
         values: vec![Mapped { is: Value::from("1"), becomes: None }],
     };
-    let keys: Vec<TokenKey> = table.keys().iter().filter(|key| goes_alone(key)).cloned().collect();
+    let keys: Vec<UrlPart> = table.keys().iter().filter(|key| goes_alone(key)).cloned().collect();
     let moved: usize =
         keys.iter().map(|key| moves_alike(&table, drop(key)) + moves_alike(&table, none(key))).sum();
     assert!(moved > 20, "{moved}");

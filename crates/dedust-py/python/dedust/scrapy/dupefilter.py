@@ -23,12 +23,12 @@ logger = logging.getLogger(__name__)
 
 # Sites that have counts of their own; the others are counted together.
 MAX_SITES = 1_000
-# Edits that have counts of their own.
-MAX_EDITS = 10_000
-# Sites, and edits of all of them, that the closing report names.
+# Rules that have counts of their own.
+MAX_RULES = 10_000
+# Sites, and rules of all of them, that the closing report names.
 SHOWN_SITES = 10
-SHOWN_EDITS = 20
-# Said of a duplicate that no edit changed.
+SHOWN_RULES = 20
+# Said of a duplicate that no rule changed.
 UNCHANGED = "other URLs of the page are rewritten to it"
 
 
@@ -51,8 +51,8 @@ class DupeFilter(BaseDupeFilter):
         self.others = open_set(crawler.settings, f"dedust.{fingerprinter.mode}")
         self.requests = 0
         self.by_site: Counter[str] = Counter()
-        # By site and what an edit says.
-        self.by_edit: Counter[tuple[str, str]] = Counter()
+        # By site and what a rule says.
+        self.by_rule: Counter[tuple[str, str]] = Counter()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> DupeFilter:
@@ -100,8 +100,8 @@ class DupeFilter(BaseDupeFilter):
         self.inc(f"{name}/{site}")
         reasons = self.reasons(url)
         for reason in reasons or [UNCHANGED]:
-            if (site, reason) in self.by_edit or len(self.by_edit) < MAX_EDITS:
-                self.by_edit[site, reason] += 1
+            if (site, reason) in self.by_rule or len(self.by_rule) < MAX_RULES:
+                self.by_rule[site, reason] += 1
         level = logging.INFO if self.by_site[site] == 1 else logging.DEBUG
         if logger.isEnabledFor(level):
             verb = "Filtered" if self.fingerprinter.mode == "filter" else "Would filter"
@@ -110,9 +110,9 @@ class DupeFilter(BaseDupeFilter):
             logger.log(level, "%s %s: a URL with the key %s was met before%s%s", verb, url, key, why, more)
 
     def reasons(self, url: str) -> list[str]:
-        """What the edits that change a URL say; compiled rules only have their numbers."""
+        """What the rules that change a URL say; compiled rules only have their numbers."""
         explanation = self.fingerprinter.normalizer.explain(url)
-        return explanation.sentences or [f"edit {number} applies" for number in explanation.edits]
+        return explanation.sentences or [f"rule {number} applies" for number in explanation.rules]
 
     def inc(self, name: str) -> None:
         self.crawler.stats.inc_value(name)
@@ -126,20 +126,20 @@ class DupeFilter(BaseDupeFilter):
         return self.inner.close(reason)
 
     def report(self) -> None:
-        """Says what was saved, or would have been, and by which edits."""
+        """Says what was saved, or would have been, and by which rules."""
         count = self.by_site.total()
         share = 100 * count / self.requests if self.requests else 0.0
         sites = ", ".join(f"{site} {number}" for site, number in self.by_site.most_common(SHOWN_SITES))
         of_sites = f": {sites}" if sites else ""
-        edits = "".join(
-            f"\n  {number:>9,}  {site}: {reason}" for (site, reason), number in self.by_edit.most_common(SHOWN_EDITS)
+        rules = "".join(
+            f"\n  {number:>9,}  {site}: {reason}" for (site, reason), number in self.by_rule.most_common(SHOWN_RULES)
         )
         if self.fingerprinter.mode == "filter":
             text = "of %d requests %d (%.1f %%) were duplicates by the learned rules, and not made%s%s"
-            by = f"; these rules saved them:{edits}" if edits else ""
+            by = f"; these rules saved them:{rules}" if rules else ""
         else:
             text = "of %d requests %d (%.1f %%) were duplicates by the learned rules, and made nevertheless%s%s"
-            by = f'; these rules would have saved them, with DEDUST_MODE = "filter":{edits}' if edits else ""
+            by = f'; these rules would have saved them, with DEDUST_MODE = "filter":{rules}' if rules else ""
         logger.info(text, self.requests, count, share, of_sites, by)
 
     def log(self, request: Request, spider: Spider) -> None:

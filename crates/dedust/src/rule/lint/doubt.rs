@@ -5,15 +5,15 @@ What can be loaded and may not be meant.
 use std::fmt::Write as _;
 
 use crate::rule::set::is_registrable;
-use crate::rule::{Change, Edit, Evidence, Source, Spot, Test};
-use crate::url::{TokenKey, site_of};
+use crate::rule::{Change, Evidence, Rule, Source, Spot, Test};
+use crate::url::{UrlPart, site_of};
 
 /// About the name of a site.
 pub(super) fn of_name(name: &str) -> Option<String> {
     if is_registrable(name) {
         return None;
     }
-    let mut text = "no registrable domain, so its edits hold on this host alone".to_owned();
+    let mut text = "no registrable domain, so its rules hold on this host alone".to_owned();
     if let Ok(site) = str::from_utf8(site_of(name.as_bytes()))
         && site != name
     {
@@ -22,32 +22,32 @@ pub(super) fn of_name(name: &str) -> Option<String> {
     Some(text)
 }
 
-/// About an edit by itself.
-pub(super) fn of_edit(edit: &Edit) -> Vec<String> {
+/// About a rule by itself.
+pub(super) fn of_rule(rule: &Rule) -> Vec<String> {
     let mut doubts = Vec::new();
-    if edit.change.iter().all(changes_nothing) && !edit.change.is_empty() {
+    if rule.change.iter().all(changes_nothing) && !rule.change.is_empty() {
         doubts.push("changes nothing".to_owned());
     }
     if let Some((spot, _)) =
-        edit.when.iter().find(|(_, test)| matches!(test, Test::OneOf(values) if values.is_empty()))
+        rule.when.iter().find(|(_, test)| matches!(test, Test::OneOf(values) if values.is_empty()))
     {
         doubts.push(format!("is never made: `{spot}` is to be one of no values"));
     }
-    if edit.evidence == Evidence::default() && edit.pinned.is_none() && edit.off.is_none() {
+    if rule.evidence == Evidence::default() && rule.pinned.is_none() && rule.off.is_none() {
         doubts.push("has no evidence and is not pinned, so `learn --keep` would not keep it".to_owned());
     }
     doubts
 }
 
-/// About an edit and one before it.
-pub(super) fn of_pair(index: usize, earlier: &Edit, later: &Edit) -> Option<String> {
+/// About a rule and one before it.
+pub(super) fn of_pair(index: usize, earlier: &Rule, later: &Rule) -> Option<String> {
     if earlier.says_same(later) {
-        return Some(format!("says the same as edit {index}"));
+        return Some(format!("says the same as rule {index}"));
     }
     if !earlier.is_applied() || !later.is_applied() {
         return None;
     }
-    let is_param = |spot: &Spot| matches!(spot, Spot::Key(TokenKey::QueryParam(_) | TokenKey::PathParam(_)));
+    let is_param = |spot: &Spot| matches!(spot, Spot::Key(UrlPart::QueryParam(_) | UrlPart::PathParam(_)));
     let is_asked = |spot: &&Spot| later.when.get(*spot).is_some_and(|test| !test.holds(None));
     let mut dropped = earlier.change.iter().filter_map(|change| match change {
         Change::Drop(spot) if is_param(spot) => Some(spot),
@@ -55,13 +55,13 @@ pub(super) fn of_pair(index: usize, earlier: &Edit, later: &Edit) -> Option<Stri
     });
     dropped
         .find(is_asked)
-        .map(|spot| format!("asks for `{spot}`, which edit {index} drops from some URLs before"))
+        .map(|spot| format!("asks for `{spot}`, which rule {index} drops from some URLs before"))
 }
 
 /// Whether a change leaves every URL as it is.
 fn changes_nothing(change: &Change) -> bool {
     match change {
-        Change::Drop(spot) => *spot == Spot::Key(TokenKey::Scheme),
+        Change::Drop(spot) => *spot == Spot::Key(UrlPart::Scheme),
         Change::Map { values, .. } => values.iter().all(|mapped| {
             mapped.becomes.as_deref().map(str::as_bytes) == mapped.is.as_raw() && mapped.becomes.is_some()
         }),

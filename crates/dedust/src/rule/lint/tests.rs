@@ -10,10 +10,10 @@ fn problems(text: &str) -> Vec<String> {
 #[test]
 fn every_problem_is_found_with_its_line() {
     let text = r#"{
-  "version": 2,
+  "version": 1,
   "sites": {
     "a.example": {
-      "edits": [
+      "rules": [
         { "change": [{ "dorp": "q.sid" }] },
         { "change": [{ "drop": "q.s" }], "pinned": {} },
         {
@@ -24,21 +24,21 @@ fn every_problem_is_found_with_its_line() {
         { "when": { "q.s": { "is": "1" } }, "change": [{ "drop": "q.t" }], "pinned": {} }
       ]
     },
-    "b.example": { "hosts": ["c.example"], "edit": [] },
-    "HTTP://c.example": { "edits": [] }
+    "b.example": { "hosts": ["c.example"], "rule": [] },
+    "HTTP://c.example": { "rules": [] }
   }
 }"#;
     assert_eq!(
         problems(text),
         [
-            "6: error: edit 0 of `a.example`: unknown variant `dorp`, expected one of `drop`, `forget`, `forget_path`, \
+            "6: error: rule 0 of `a.example`: unknown variant `dorp`, expected one of `drop`, `forget`, `forget_path`, \
              `map`, `fold`, `set`, `path`, `unrepeat`, `unrepeat_params`, `split_params`, `order`, `replace`, `move`",
-            "10: error: edit 2 of `a.example`: unknown field `colour`, expected one of `says`, `when`, `closed`, `change`, \
+            "10: error: rule 2 of `a.example`: unknown field `colour`, expected one of `says`, `when`, `closed`, `change`, \
              `last`, `fetchable`, `evidence`, `off`, `pinned`",
-            "12: error: edit 3 of `a.example`: there is no change, expected one unless the edit is the last",
-            "13: error: edit 4 of `a.example`: it is never made: edit 1 takes `q.s` away first",
-            "13: warning: edit 4 of `a.example`: asks for `q.s`, which edit 1 drops from some URLs before",
-            "16: error: site `b.example`: unknown field `edit`, expected `edits`, `hosts`, `summary` or `refused`",
+            "12: error: rule 3 of `a.example`: there is no change, expected one unless the rule is the last",
+            "13: error: rule 4 of `a.example`: it is never made: rule 1 takes `q.s` away first",
+            "13: warning: rule 4 of `a.example`: asks for `q.s`, which rule 1 drops from some URLs before",
+            "16: error: site `b.example`: unknown field `rule`, expected `rules`, `hosts`, `summary` or `refused`",
             "16: error: site `b.example`: `c.example` is no host of the site, in lower case and without `www.`",
             "17: error: site `HTTP://c.example`: `HTTP://c.example` is no host name in lower case",
         ]
@@ -47,8 +47,8 @@ fn every_problem_is_found_with_its_line() {
 
 #[test]
 fn doubts_are_no_errors() {
-    let text = r#"{"version": 2, "sites": {
-        "www.a.example": {"edits": [
+    let text = r#"{"version": 1, "sites": {
+        "www.a.example": {"rules": [
             {"change": [{"order": []}], "pinned": {}},
             {"when": {"q.a": {"one_of": []}}, "change": [{"drop": "q.b"}], "pinned": {}},
             {"change": [{"drop": "q.c"}]},
@@ -57,12 +57,12 @@ fn doubts_are_no_errors() {
     assert_eq!(
         problems(text),
         [
-            "2: warning: site `www.a.example`: no registrable domain, so its edits hold on this host alone; the site of all \
+            "2: warning: site `www.a.example`: no registrable domain, so its rules hold on this host alone; the site of all \
              hosts beside it is `a.example`",
-            "3: warning: edit 0 of `www.a.example`: changes nothing",
-            "4: warning: edit 1 of `www.a.example`: is never made: `q.a` is to be one of no values",
-            "5: warning: edit 2 of `www.a.example`: has no evidence and is not pinned, so `learn --keep` would not keep it",
-            "7: warning: edit 4 of `www.a.example`: asks for `q.s`, which edit 3 drops from some URLs before",
+            "3: warning: rule 0 of `www.a.example`: changes nothing",
+            "4: warning: rule 1 of `www.a.example`: is never made: `q.a` is to be one of no values",
+            "5: warning: rule 2 of `www.a.example`: has no evidence and is not pinned, so `learn --keep` would not keep it",
+            "7: warning: rule 4 of `www.a.example`: asks for `q.s`, which rule 3 drops from some URLs before",
         ]
     );
 }
@@ -72,15 +72,15 @@ fn what_is_no_rule_file_is_one_error() {
     for (text, expected) in [
         ("", "1: error: EOF while parsing a value"),
         ("[]", "1: error: invalid type: sequence, expected an object"),
-        ("{\n\"version\": 2,\n\"sites\": {,}}", "3: error: key must be a string"),
+        ("{\n\"version\": 1,\n\"sites\": {,}}", "3: error: key must be a string"),
         (r#"{"version": 3, "sites": {}}"#, "1: error: version 3 is not known, expected 2"),
-        (r#"{"version": 2}"#, "1: error: `sites` is missing"),
+        (r#"{"version": 1}"#, "1: error: `sites` is missing"),
         (
-            "{\n\"version\": 2,\n\"options\": 7, \"sites\": {}}",
+            "{\n\"version\": 1,\n\"options\": 7, \"sites\": {}}",
             "3: error: `options` is no object of at most 1024 KiB of JSON",
         ),
         (
-            r#"{"version": 2, "sites": {"a.example": {}, "a.example": {}}}"#,
+            r#"{"version": 1, "sites": {"a.example": {}, "a.example": {}}}"#,
             "1: error: `a.example` is there twice",
         ),
         (r#"{"version": 1, "sites": {}}"#, "1: error: version 1 is not known, expected 2"),
@@ -99,6 +99,6 @@ fn a_file_without_a_version_can_be_loaded() {
 #[test]
 fn a_file_without_problems_has_none() {
     let text =
-        r#"{"version": 2, "sites": {"a.example": {"edits": [{"change": [{"drop": "q.s"}], "pinned": {}}]}}}"#;
+        r#"{"version": 1, "sites": {"a.example": {"rules": [{"change": [{"drop": "q.s"}], "pinned": {}}]}}}"#;
     assert_eq!(problems(text), [""; 0]);
 }
