@@ -66,7 +66,7 @@ impl Crawl {
 
     /// Adds one URL with what is known of it; one whose scheme is not of the web, or that has more than 8,192
     /// bytes or 256 parts, is passed over. Targets of canonical links and redirects may be relative
-    /// ([`LinkTargets`]); any that are not URLs are taken as unknown.
+    /// ([`LinkTargets`](crate::support::LinkTargets)); any that are not URLs are taken as unknown.
     pub fn observe(&mut self, url: &[u8], clues: &Clues<'_>) -> Result<(), ParseUrlError> {
         self.observe_at(url, clues, None)
     }
