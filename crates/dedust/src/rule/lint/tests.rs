@@ -73,7 +73,7 @@ fn what_is_no_rule_file_is_one_error() {
         ("", "1: error: EOF while parsing a value"),
         ("[]", "1: error: invalid type: sequence, expected an object"),
         ("{\n\"version\": 1,\n\"sites\": {,}}", "3: error: key must be a string"),
-        (r#"{"version": 3, "sites": {}}"#, "1: error: version 3 is not known, expected 2"),
+        (r#"{"version": 3, "sites": {}}"#, "1: error: version 3 is not known, expected 1"),
         (r#"{"version": 1}"#, "1: error: `sites` is missing"),
         (
             "{\n\"version\": 1,\n\"options\": 7, \"sites\": {}}",
@@ -83,7 +83,7 @@ fn what_is_no_rule_file_is_one_error() {
             r#"{"version": 1, "sites": {"a.example": {}, "a.example": {}}}"#,
             "1: error: `a.example` is there twice",
         ),
-        (r#"{"version": 1, "sites": {}}"#, "1: error: version 1 is not known, expected 2"),
+        (r#"{"version": 2, "sites": {}}"#, "1: error: version 2 is not known, expected 1"),
     ] {
         let found = lint(text).into_iter().filter(|problem| problem.is_error);
         let found: Vec<String> = found.map(|problem| format!("{}: {problem}", problem.line)).collect();
@@ -93,7 +93,7 @@ fn what_is_no_rule_file_is_one_error() {
 
 #[test]
 fn a_file_without_a_version_can_be_loaded() {
-    assert_eq!(problems(r#"{"sites": {}}"#), ["1: warning: `version` is missing; this is version 2"]);
+    assert_eq!(problems(r#"{"sites": {}}"#), ["1: warning: `version` is missing; this is version 1"]);
 }
 
 #[test]
