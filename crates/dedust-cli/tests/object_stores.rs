@@ -212,7 +212,7 @@ fn a_table_of_the_web_comes_out_as_one_on_disk() {
     let folder = tempfile::tempdir().unwrap();
     let table = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/rows.parquet")).unwrap();
     fs::write(folder.path().join("rows.parquet"), &table).unwrap();
-    fs::write(folder.path().join("rules.json"), r#"{"version": 2, "sites": {}}"#).unwrap();
+    fs::write(folder.path().join("rules.json"), r#"{"version": 1, "sites": {}}"#).unwrap();
     let (address, _) = serve(table, |_, _| true);
     let url = format!("http://{address}/rows.parquet");
     for (input, output) in [("rows.parquet", "local.parquet"), (url.as_str(), "remote.parquet")] {

@@ -78,7 +78,7 @@ fn case_blind(host: &str) -> impl Iterator<Item = Page> {
 }
 
 #[test]
-fn an_rule_holds_on_the_host_that_showed_it() {
+fn a_rule_holds_on_the_host_that_showed_it() {
     let git = (0..100).map(|n| page(format!("http://git.corp.example/File{n}"), format!("file {n}")));
     let normalizer = learned(case_blind("wiki.corp.example").chain(git), LearnOptions::default());
     assert_eq!(key(&normalizer, "http://wiki.corp.example/Page777"), "http://wiki.corp.example/page777");
@@ -94,7 +94,7 @@ fn an_rule_holds_on_the_host_that_showed_it() {
 }
 
 #[test]
-fn an_rule_that_three_hosts_agree_on_holds_on_all() {
+fn a_rule_that_three_hosts_agree_on_holds_on_all() {
     let two = || case_blind("a.corp.example").chain(case_blind("b.corp.example"));
     let url = "http://d.corp.example/Page777";
     assert_eq!(key(&learned(two(), LearnOptions::default()), url), url);
@@ -129,7 +129,7 @@ fn a_value_is_no_default_where_others_of_its_key_may_matter() {
 }
 
 #[test]
-fn errors_beside_pages_speak_against_an_rule() {
+fn errors_beside_pages_speak_against_a_rule() {
     // `v` shows the same page or an error, and is needed where it gives an error without.
     let seen = |status: u16| {
         let mut crawl = CrawlStore::new(EvidenceKinds::AUTO, SampleSize::default());

@@ -92,7 +92,7 @@ def test_a_column_that_lies_about_its_text_cannot_break_anything() -> None:
     assert good == ["http://example.org/"]
 
 
-@pytest.mark.parametrize("version", ["0", "3", "99", "-1", '"2"', "2.5", "null"])
+@pytest.mark.parametrize("version", ["0", "2", "99", "-1", '"2"', "2.5", "null"])
 def test_a_rule_file_of_another_version_is_refused(tmp_path: Path, version: str) -> None:
     path = tmp_path / "rules.json"
     path.write_text(RULES.replace('"version": 1', f'"version": {version}'))

@@ -90,7 +90,7 @@ def test_options_are_repeated_unless_others_are_given(blog: Path, caplog: pytest
     assert "with the options of the rules to keep: mode strict, prefer http" in caplog.text
     assert dedust.learn(blog, keep=strict, mode="balanced", prefer=[]).rules == plain
     # A number that rules cannot have been learned with is named, wherever it comes from.
-    wrong = dedust.RuleSet.from_json('{"version": 2, "options": {"max_loss": 2}, "sites": {}}')
+    wrong = dedust.RuleSet.from_json('{"version": 1, "options": {"max_loss": 2}, "sites": {}}')
     with pytest.raises(ValueError, match="keep: in the options .* max_loss is 2, expected 0 to 1"):
         dedust.learn(blog, keep=wrong)
 

@@ -110,7 +110,7 @@ def test_rule_files_that_cannot_be_used_are_refused_with_the_reason(tmp_path: Pa
         with pytest.raises(dedust.LoadRulesError, match="there is no rule file .*rules.json; check the name"):
             load(path)
     for text, reason in [
-        (b'{"version": 99, "sites": {}}', "format version 99, this build reads up to 2"),
+        (b'{"version": 99, "sites": {}}', "format version 99, this build reads version 1"),
         (b"http://example.org/\n", "not a rule file"),
         (b'{"version": 1, "sites": {"example.org": {"rules": [{"change": []}]}}}', "example.org"),
     ]:

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn an_rule_joins_what_would_differ_without_it() {
+    fn a_rule_joins_what_would_differ_without_it() {
         let found = joining(&["http://a.example/p?sid=1", "http://a.example/p?sid=2"]);
         assert_eq!(found, [("a.example".to_owned(), 0)], "the scheme is changed in both alike");
         let found = joining(&["http://a.example/p?sid=1", "https://a.example/p?ref=2"]);

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn an_rule_that_is_switched_off_joins_nothing() {
+    fn a_rule_that_is_switched_off_joins_nothing() {
         let mut state = loaded();
         state.load_urls(b"http://a.example/p?sid=1\nhttp://a.example/p?sid=2\nhttp://a.example/q\n").unwrap();
         let groups = |state: &mut State| {

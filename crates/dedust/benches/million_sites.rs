@@ -1,9 +1,9 @@
 /*!
 Rules of a million sites beside those of a thousand: what it costs to open them, to hold them and to apply them.
 
-`cargo bench -p dedust --bench million_sites`, and with `-- rules` for sites that have rules instead. Every site has two or
-three of [`RULES`], with first segments out of a thousand, so that sites share a program by chance only. The sites of a stream of URLs follow Zipf's law with exponent 1: the site of rank k
-has a share of 1/k, so that half of the URLs are of the thousand most popular of a million sites, and one in seven of the
+`cargo bench -p dedust --bench million_sites`, and with `-- partial` for sites whose rules name only what they look at. Else every site has
+two or three of [`RULES`], which name every part of a URL, with first segments out of a thousand, so that sites share a program by chance
+only. The sites of a stream of URLs follow Zipf's law with exponent 1: the site of rank k has a share of 1/k, so that half of the URLs are of the thousand most popular of a million sites, and one in seven of the
 rarest is met once in two million. Three of four URLs are of a form that a rule covers. The stream is made in small parts
 between the measurements, since a list of it would be larger than the rules. Every measurement is a process of its own,
 which reports the time of its thread and what it holds in memory.
@@ -47,7 +47,7 @@ fn main() {
             results.push(measured(what, path, *sites));
         }
     }
-    let list = if what == What::Partial { " with rules" } else { "" };
+    let list = if what == What::Partial { " with partial rules" } else { "" };
     println!("{URLS} URLs, sites{list} by Zipf's law, median of {ROUNDS} rounds");
     println!(
         "{:>10} {:>9} {:>9} {:>8} {:>14} {:>8}",
@@ -118,7 +118,7 @@ fn measure(what: What, path: &Path, sites: u64) {
         for _ in 0..PART {
             match what {
                 What::Closed => write_url(&mut random, sites, &mut text),
-                What::Partial => write_edited_url(&mut random, sites, &mut text),
+                What::Partial => write_partial_url(&mut random, sites, &mut text),
             }
             ends.push(text.len());
         }
@@ -251,7 +251,7 @@ fn rules(rank: u64) -> Vec<String> {
 }
 
 /// Appends a URL of a random site. Three in four have its session, some what other rules wait for.
-fn write_edited_url(random: &mut Random, sites: u64, text: &mut Vec<u8>) {
+fn write_partial_url(random: &mut Random, sites: u64, text: &mut Vec<u8>) {
     let rank = random.rank(sites);
     let token = random.next();
     let (site, id) = (site(rank), token >> 40);

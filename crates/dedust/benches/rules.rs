@@ -11,7 +11,7 @@ The variables `DEDUST_BENCH_RULES` and `DEDUST_BENCH_URLS` name a rule file and 
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports on standard output")]
 
-mod edited_sites;
+mod learned_sites;
 mod mixed_urls;
 mod passes;
 mod race;
@@ -27,7 +27,7 @@ const URLS: usize = 1_000_000;
 fn main() {
     let (rules, urls) = match (std::env::var("DEDUST_BENCH_RULES"), std::env::var("DEDUST_BENCH_URLS")) {
         (Ok(rules), Ok(urls)) => (read_rules(&rules), read_urls(&urls)),
-        _ => (edited_sites::rules(), edited_sites::urls(URLS)),
+        _ => (learned_sites::rules(), learned_sites::urls(URLS)),
     };
     let normalizer = Normalizer::compile(&rules);
     let counts = check(&normalizer, &urls);

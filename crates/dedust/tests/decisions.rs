@@ -24,7 +24,7 @@ fn normalized(rules: &RuleSet, url: &str) -> String {
 }
 
 #[test]
-fn an_rule_that_is_off_is_not_applied_and_the_others_keep_their_places() {
+fn a_rule_that_is_off_is_not_applied_and_the_others_keep_their_places() {
     let rules = load(
         r#"{"change": [{"drop": "q.sid"}], "fetchable": true, "off": {"by": "anna"}},
            {"change": [{"drop": "q.ref"}], "fetchable": true}"#,
@@ -59,7 +59,7 @@ fn what_is_not_applied_takes_nothing_away_from_later_rules() {
 }
 
 #[test]
-fn an_rule_that_is_off_stands_beside_rules_of_any_kind() {
+fn a_rule_that_is_off_stands_beside_rules_of_any_kind() {
     let rules = load(
         r#"{"change": [{"drop": "q.s"}], "fetchable": true},
            {"change": [{"replace": [{"from": "/index.html", "to": "/"}]}], "off": {}},
@@ -80,7 +80,7 @@ fn a_mirror_that_is_off_moves_nothing() {
 }
 
 #[test]
-fn an_rule_that_is_off_must_still_make_sense_by_itself() {
+fn a_rule_that_is_off_must_still_make_sense_by_itself() {
     let file = r#"{"version": 1, "sites": {"a.example": {"rules": [{"change": [], "off": {}}]}}}"#;
     assert!(RuleSet::load(file.as_bytes()).is_err());
 }

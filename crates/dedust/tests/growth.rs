@@ -112,7 +112,7 @@ fn long_texts_in_place_of_short_ones_have_a_limit() {
 }
 
 #[test]
-fn an_rule_for_which_there_is_no_room_is_not_made_at_all() {
+fn a_rule_for_which_there_is_no_room_is_not_made_at_all() {
     let _alone = alone();
     let drop = r#"{"drop": "q.a"}"#;
     let text = "y".repeat(5000);

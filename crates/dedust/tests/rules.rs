@@ -76,7 +76,7 @@ fn parameters_are_split_behind_one_that_was_written() {
 }
 
 #[test]
-fn an_rule_sees_what_was_made_early() {
+fn a_rule_sees_what_was_made_early() {
     let normalizer = rules(
         r#"[{"change": [{"map": {"of": "scheme", "values": [{"is": "https", "becomes": "http"}]}}], "fetchable": true},
             {"when": {"scheme": {"is": "http"}}, "change": ["forget_path"]}]"#,
@@ -437,7 +437,7 @@ fn an_order_is_for_urls_and_not_for_keys() {
 }
 
 #[test]
-fn semicolons_separate_where_an_rule_says_so() {
+fn semicolons_separate_where_a_rule_says_so() {
     let split = rules(
         r#"[{"when": {"path_0": {"is": "index.php"}}, "change": ["split_params"], "fetchable": true},
             {"change": [{"drop": "q.PHPSESSID"}], "fetchable": true},
@@ -478,7 +478,7 @@ fn a_url_is_not_written_if_it_was_split_in_vain() {
 }
 
 #[test]
-fn what_an_rule_repeats_another_writes_once() {
+fn what_a_rule_repeats_another_writes_once() {
     let twice = rules(
         r#"[{"change": [{"path": [{"last": 1}, {"last": 1}]}], "fetchable": true},
             {"change": ["unrepeat"], "fetchable": true}]"#,

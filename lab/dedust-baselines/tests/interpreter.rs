@@ -235,7 +235,7 @@ fn same_place(from: &UrlPart, to: &UrlPart) -> bool {
         || (matches!(from, UrlPart::QueryParam(_)) && matches!(to, UrlPart::QueryParam(_)))
 }
 
-/// Some random rules that rules can say.
+/// Some random closed rules that rules can say.
 fn rules(rule: impl Strategy<Value = ClosedRule>) -> impl Strategy<Value = Vec<ClosedRule>> {
     vec(rule, 0..6).prop_map(fitting)
 }

@@ -71,7 +71,7 @@ fn rules_are_listed_by_what_they_save_and_risk() {
 }
 
 #[test]
-fn an_rule_is_shown_with_all_that_is_known_of_it() {
+fn a_rule_is_shown_with_all_that_is_known_of_it() {
     let sandbox = sandbox();
     assert_snapshot!(sandbox.dedust(&["rules", "show", "rules.json", "a.example", "1B"]), @r"
     exit 0
@@ -93,7 +93,7 @@ fn an_rule_is_shown_with_all_that_is_known_of_it() {
 }
 
 #[test]
-fn an_rule_that_is_off_is_applied_by_no_command() {
+fn a_rule_that_is_off_is_applied_by_no_command() {
     let sandbox = sandbox();
     assert_snapshot!(decide(&sandbox, &["off", "rules.json", "a.example", "1bcc"]), @r"
     exit 0
@@ -196,7 +196,7 @@ fn an_id_that_names_no_rule_or_several_is_refused_with_the_candidates() {
 }
 
 #[test]
-fn an_rule_by_hand_is_checked_and_pinned() {
+fn a_rule_by_hand_is_checked_and_pinned() {
     let sandbox = sandbox();
     assert_snapshot!(decide(&sandbox, &["add", "rules.json", "c.example", "--drop", "q.z", "--fetchable"]), @r"
     exit 0

@@ -71,7 +71,7 @@ fn a_newer_version() {
     exit 2
     --- stderr
     error: cannot use the rules in rules.json
-      cause: rule file has format version 99, this build reads up to 2
+      cause: rule file has format version 99, this build reads version 1
     hint: upgrade dedust, or learn the rules again with this version
     ");
 }

@@ -77,7 +77,7 @@ fn unproven(records: &[Value]) -> Vec<&Value> {
 }
 
 #[test]
-fn an_rule_that_holds_is_promoted_and_one_that_does_not_is_refuted() {
+fn a_rule_that_holds_is_promoted_and_one_that_does_not_is_refuted() {
     let (server, sandbox) = setup(8, 30, shop);
     let records = records(&validate(&sandbox, &["--unproven", "--format", "json", "--date", "2024-05-01"]));
     let [promoted, refuted] = unproven(&records)[..] else { panic!("{records:?}") };
@@ -184,7 +184,7 @@ fn pages_that_are_all_the_same_prove_nothing() {
 }
 
 #[test]
-fn an_rule_that_cannot_be_used_is_not_fetched() {
+fn a_rule_that_cannot_be_used_is_not_fetched() {
     let (server, sandbox) = setup(8, 30, shop);
     let mut rules = rules(8);
     let refused = &mut rules["sites"]["127.0.0.1"]["refused"];

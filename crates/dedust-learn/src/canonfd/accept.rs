@@ -114,7 +114,7 @@ impl Standard {
         Case { standard: self, candidate, votes, cast, tally: cast.tally(&self.noise), prior, limit }
     }
 
-    /// The share of votes that may be against a rule. What forgets values may not lose more than its part of the pages: an
+    /// The share of votes that may be against a rule. What forgets values may not lose more than its part of the pages: a
     /// rule that joins many URLs needs more proof than one that joins few.
     fn limit(&self, candidate: &Candidate, votes: &Votes, cast: &Ballot, is_harmless: bool) -> f64 {
         let Tally { all, against } = cast.tally(&self.noise);

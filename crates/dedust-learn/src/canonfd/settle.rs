@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn an_rule_holds_on_the_hosts_that_were_fetched() {
+    fn a_rule_holds_on_the_hosts_that_were_fetched() {
         let rule = refused(0, Some(1)).to_rule(Evidence::default());
         let on = |hosts: &[&str], agreeing: &[&str]| {
             let hosts: Vec<Box<str>> = hosts.iter().map(|host| (*host).into()).collect();

@@ -7,7 +7,7 @@ export const evidence = (failed, groups, bound, examples) => ({
 
 // The first rule has the id 1bcc19fb.
 export const RULES = {
-  version: 2,
+  version: 1,
   method: "by hand",
   sites: {
     "a.example": {
@@ -42,7 +42,7 @@ export const HOSTILE = [
 ];
 
 // Rules and a crawl in which every text that a stranger could choose is hostile.
-export const HOSTILE_RULES = { version: 2, method: HOSTILE[0], sites: { "a.example": { rules: [
+export const HOSTILE_RULES = { version: 1, method: HOSTILE[0], sites: { "a.example": { rules: [
   { change: [{ drop: "q.sid" }], fetchable: true, evidence: evidence(0, 9, 0.3, [{ url: HOSTILE[0], duplicate: HOSTILE[1] }]) },
   { change: [{ drop: "q.__proto__" }], off: { by: HOSTILE[0], why: HOSTILE[1] } },
 ], refused: [{ change: [{ drop: "q.print" }], reason: HOSTILE[0], votes: 2, against: 0, missing: 7 }] } } };

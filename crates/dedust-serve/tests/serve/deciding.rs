@@ -15,7 +15,7 @@ fn ids(service: &Service) -> Vec<String> {
 const PATH: &str = "/v1/rules/a.example/decisions";
 
 #[test]
-fn an_rule_that_is_turned_off_is_not_applied_from_then_on() {
+fn a_rule_that_is_turned_off_is_not_applied_from_then_on() {
     let service = Service::start();
     let url = "http://a.example/p?sid=1\n";
     assert_eq!(service.text("/v1/keys", url).body, "http://a.example/p\n");
@@ -45,7 +45,7 @@ fn an_rule_that_is_turned_off_is_not_applied_from_then_on() {
 }
 
 #[test]
-fn an_rule_is_pinned_and_unpinned() {
+fn a_rule_is_pinned_and_unpinned() {
     let service = Service::start();
     let id = &ids(&service)[1];
     let pinned = || {

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_depend_on_what_an_rule_says_alone() {
+    fn ids_depend_on_what_a_rule_says_alone() {
         let plain = rule(r#"{"change": [{"drop": "q.sid"}]}"#);
         let decided = rule(
             r#"{"says": "x", "closed": false, "change": [{"drop": "q.sid"}], "fetchable": true, "off": {"by": "anna"},
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn an_rule_is_applied_unless_it_is_off_or_refuted_and_a_pinned_one_even_then() {
+    fn a_rule_is_applied_unless_it_is_off_or_refuted_and_a_pinned_one_even_then() {
         let mut rule = rule(r#"{"change": [{"drop": "q.sid"}]}"#);
         assert!(rule.is_applied());
         rule.evidence.verdict = Some(Verdict { outcome: Outcome::Refuted, ..Verdict::default() });

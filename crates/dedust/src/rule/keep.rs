@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn an_rule_that_is_off_is_no_longer_among_those_that_lack_votes() {
+    fn a_rule_that_is_off_is_no_longer_among_those_that_lack_votes() {
         let earlier = load(r#"{"rules": [{"change": [{"drop": "q.s"}], "off": {}}]}"#);
         let mut learned = load(
             r#"{"rules": [], "refused": [{"change": [{"drop": "q.s"}], "reason": "few votes", "votes": 3, "against": 0,

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn an_rule_that_is_made_elsewhere_takes_nothing_away() {
+    fn a_rule_that_is_made_elsewhere_takes_nothing_away() {
         let in_b = r#"[{"when": {"path_0": {"is": "a"}}, "change": [{"drop": "q.s"}]}, {"when": {"path_0": {"is": "b"}}, "change": [{"drop": "q.s"}]}]"#;
         assert_eq!(taken_by(in_b), None);
         assert_eq!(taken_by(&in_b.replace('b', "a")), Some(0));

@@ -1,8 +1,8 @@
 /*!
-Rules as the literature writes them: a [`Pattern`] that says which URLs, a [`Rewrite`] that says what to make of them.
+Closed rules, as the literature writes them: a [`Pattern`] that says which URLs, a [`Rewrite`] that says what to make of them.
 
 The first rule of a list that covers a URL is applied, and no other. All values are read before any is written. Learners of the
-literature find, compare and choose such rules; [`learned`] says the same by rules, the language of rule files.
+literature find, compare and choose such rules; [`learned`] says the same by the rules of rule files.
 */
 
 mod cycle;
@@ -47,7 +47,7 @@ pub enum OtherParams {
     Keep,
 }
 
-/// `rules` without those that rules cannot say and, of any that rewrite into each other, without the one that covers fewest URLs.
+/// `rules` without those that no rule file can say and, of any that rewrite into each other, without the one that covers fewest URLs.
 pub fn fitting(mut rules: Vec<ClosedRule>) -> Vec<ClosedRule> {
     rules.retain(|rule| rule.rules().is_some());
     while let Some(cycle) = find_cycle(&rules) {
@@ -66,7 +66,7 @@ pub fn learned(closed: &[ClosedRule]) -> Learned {
 }
 
 impl ClosedRule {
-    /// Rules that do the same: one, or one for each case where it matters which optional parts a URL has. `None` where no rules do,
+    /// Rules of a rule file that do the same: one, or one for each case where it matters which optional parts a URL has. `None` where no rules do,
     /// or what they would write cannot stand in a URL.
     pub fn rules(&self) -> Option<Vec<Rule>> {
         rules::rules(self)

@@ -108,8 +108,8 @@ impl Transformation {
         };
         let depth = site.depth(view);
         let segments = |wanted: fn(&Rule) -> bool| {
-            let edited = self.rules.iter().filter(move |(_, rule)| wanted(rule));
-            edited.filter_map(|(spot, _)| site.segment_at(*spot))
+            let chosen = self.rules.iter().filter(move |(_, rule)| wanted(rule));
+            chosen.filter_map(|(spot, _)| site.segment_at(*spot))
         };
         let (gone, come) = (|rule: &Rule| *rule == Rule::Delete, |rule: &Rule| matches!(rule, Rule::Add(_)));
         let new_depth = (depth + segments(come).count()).checked_sub(segments(gone).count())?;

@@ -126,7 +126,7 @@ pub fn learn_with(corpus: &Corpus, options: &Options) -> Learned {
     }
 }
 
-/// Rules as a rule, without those whose text is not UTF-8; `None` if none is left.
+/// Substitutions as one rule, without those whose text is not UTF-8; `None` if none is left.
 fn deploy(corpus: &Corpus, tokens: &TokenList, store: &Store<'_>, rules: &[ValidRule<'_>]) -> Option<Rule> {
     let (mut list, mut changed) = (Vec::new(), BTreeSet::new());
     let (mut agreed, mut failed) = (Vec::new(), 0);

@@ -181,12 +181,12 @@ pub(super) fn text(training: &Training, args: &LearnArgs, options: &LearnOptions
             printer.note(format_args!("\n{}:", report.site));
         } else if is_held_out {
             printer.note(format_args!(
-                "\nedits of {}, made one after the other; bounds are by groups held out, at 95 %:",
+                "\nrules of {}, made one after the other; bounds are by groups held out, at 95 %:",
                 report.site
             ));
         } else {
             printer.note(format_args!(
-                "\nedits of {}, which is ~ in them; bounds are for URLs like those learned from, at 95 %:",
+                "\nrules of {}, which is ~ in them; bounds are for URLs like those learned from, at 95 %:",
                 report.site
             ));
         }

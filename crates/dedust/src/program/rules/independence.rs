@@ -57,7 +57,7 @@ impl Component {
 }
 
 /// For each rule whether it may be made before all others instead of in its place, and need not be asked again: those before it do
-/// not see what it does, and it does not see what any other does. Nobody at all may see what a rule does that changes keys only. An
+/// not see what it does, and it does not see what any other does. Nobody at all may see what a rule does that changes keys only. A
 /// rule that only leaves something out or forgets it may share it with those who change spellings everywhere.
 pub(super) fn alone(rules: &[(usize, &Rule)]) -> Vec<bool> {
     if rules.iter().any(|(_, rule)| concerns_all(rule)) {
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn an_rule_is_made_early_where_none_before_it_could_see_it() {
+    fn a_rule_is_made_early_where_none_before_it_could_see_it() {
         let alone = |json: &str| {
             let rules = rules(json);
             alone(&rules.iter().enumerate().collect::<Vec<_>>())
