@@ -144,26 +144,15 @@ fn is_web(url: &ParsedUrl) -> bool {
 mod tests {
     use super::*;
 
-    const RULES: &str = r#"{"version": 1, "sites": {"a.example": {
-        "rules": [
-            {"pattern": {"scheme": {"is": "http"}, "path_0": {"is": "old"}, "q.id": {"any": {"class": "digits"}}},
-             "rewrite": {"target": {"scheme": {"keep": "http"}, "path_0": {"keep": "new"}, "path_1": {"copy": "q.id"}}},
-             "evidence": {"urls": 0, "support_pairs": 0, "false_pairs": 0, "groups": 0, "failed_groups": 0,
-                          "failure_bound": 1.0, "kinds": [], "verdict":
-                          {"outcome": "refuted", "same": 0, "different": 9, "failed": 0}}},
-            {"pattern": {"scheme": {"is": "http"}, "path_0": {"is": "view"}, "q.id": {"any": {"class": "digits"}},
-                         "q.sid": {"any": {"class": "digits"}}},
-             "rewrite": {"target": {"scheme": {"keep": "http"}, "path_0": {"keep": "view"},
-                         "q.id": {"copy": "q.id"}, "q.sid": "ignore"}},
-             "evidence": {"urls": 0, "support_pairs": 0, "false_pairs": 0, "groups": 0, "failed_groups": 0,
-                          "failure_bound": 1.0, "kinds": []}}
-        ],
-        "substitutions": [
-            {"from": "index.html", "to": "", "at_end": true,
-             "evidence": {"urls": 0, "support_pairs": 0, "false_pairs": 0, "groups": 0, "failed_groups": 0,
-                          "failure_bound": 1.0, "kinds": []}}
-        ]
-    }}}"#;
+    const RULES: &str = r#"{"version": 1, "sites": {"a.example": {"rules": [
+        {"change": [{"replace": [{"from": "index.html", "to": "", "at_end": true}]}], "fetchable": true},
+        {"when": {"path_0": {"is": "old"}, "q.id": {"any": "digits"}},
+         "change": [{"path": [{"text": "new"}, {"value": {"from": {"of": "q.id"}}}]}, {"drop": "q.id"}], "fetchable": true,
+         "evidence": {"urls": 0, "support_pairs": 0, "false_pairs": 0, "groups": 0, "failed_groups": 0,
+                      "failure_bound": 1.0, "kinds": [], "verdict":
+                      {"outcome": "refuted", "same": 0, "different": 9, "failed": 0}}},
+        {"when": {"path_0": {"is": "view"}}, "change": [{"forget": "q.sid"}]}
+    ]}}}"#;
 
     fn samples(urls: &[String], seed: u64, max_pairs: usize) -> Vec<Sample> {
         let rules = RuleSet::load(RULES.as_bytes()).unwrap();

@@ -11,8 +11,7 @@ use insta::assert_snapshot;
 use crate::sandbox::Sandbox;
 
 const RULES: &str = r#"{"version": 1, "method": "by hand", "sites": {"a.example": {"rules": [{
-    "pattern": {"scheme": {"is": "http"}, "path_0": {"is": "p"}, "q.sid": {"any": {"class": "text", "optional": true}}},
-    "rewrite": {"target": {"scheme": {"keep": "http"}, "path_0": {"keep": "p"}}},
+    "when": {"path_0": {"is": "p"}}, "change": [{"drop": "q.sid"}], "fetchable": true,
     "evidence": {"urls": 2, "support_pairs": 1, "false_pairs": 0, "groups": 1, "failed_groups": 0,
                  "failure_bound": 0.95, "kinds": ["digest"]}}]}}}"#;
 

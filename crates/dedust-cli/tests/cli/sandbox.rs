@@ -151,13 +151,9 @@ pub(crate) const RULES: &str = r#"{
     "news.example": {
       "summary": { "urls": 80, "labelled": 80, "pages": 40, "raw_rules": 1, "qualified_rules": 1 },
       "rules": [{
-        "pattern": {
-          "scheme": { "is": "http" }, "path_0": { "is": "story" }, "path_1": { "any": { "class": "digits" } },
-          "q.utm_source": { "any": { "class": "word", "optional": true } }
-        },
-        "rewrite": { "target": {
-          "scheme": { "keep": "http" }, "path_0": { "keep": "story" }, "path_1": { "copy": "path_1" }
-        } },
+        "when": { "path_0": { "is": "story" } },
+        "change": [{ "drop": "q.utm_source" }],
+        "fetchable": true,
         "evidence": {
           "urls": 80, "support_pairs": 40, "false_pairs": 0, "groups": 40, "failed_groups": 0,
           "failure_bound": 0.0722, "kinds": ["digest"], "observed_until": "2024-05-01",
@@ -170,14 +166,8 @@ pub(crate) const RULES: &str = r#"{
     "shop.example": {
       "summary": { "urls": 160, "labelled": 160, "pages": 80, "raw_rules": 1, "qualified_rules": 1 },
       "rules": [{
-        "pattern": {
-          "scheme": { "is": "http" }, "sub_0": { "is": "www" }, "path_0": { "is": "view" },
-          "q.id": { "any": { "class": "digits" } }, "q.sid": { "any": { "class": "hex" } }
-        },
-        "rewrite": { "target": {
-          "scheme": { "keep": "http" }, "sub_0": { "keep": "www" }, "path_0": { "keep": "view" },
-          "q.id": { "copy": "q.id" }, "q.sid": "ignore"
-        } },
+        "when": { "path_0": { "is": "view" }, "q.sid": { "any": "hex" } },
+        "change": [{ "forget": "q.sid" }],
         "evidence": {
           "urls": 120, "support_pairs": 120, "false_pairs": 0, "groups": 40, "failed_groups": 0,
           "failure_bound": 0.0722, "kinds": ["canonical", "digest"],

@@ -15,26 +15,16 @@ use insta::assert_snapshot;
 
 use crate::sandbox::{Sandbox, report};
 
-/// Rules for a host: `/view` forgets `sid`, `/old?id=` becomes `/new/ID`, and `index.html` is left out.
-fn rules(site: &str, port: &str) -> String {
-    let evidence = r#"{"urls": 0, "support_pairs": 0, "false_pairs": 0, "groups": 0, "failed_groups": 0,
-                       "failure_bound": 1.0, "kinds": []}"#;
-    let place = format!(r#""scheme": {{"is": "http"}}, "port": {{"is": "{port}"}}"#);
-    let there = format!(r#""scheme": {{"keep": "http"}}, "port": {{"keep": "{port}"}}"#);
+/// Rules for a host: `index.html` is left out, `/view` forgets `sid`, and `/old?id=` becomes `/new/ID`.
+fn rules(site: &str) -> String {
     format!(
-        r#"{{"version": 1, "method": "by hand", "sites": {{"{site}": {{
-        "rules": [
-            {{"pattern": {{{place}, "path_0": {{"is": "view"}}, "q.id": {{"any": {{"class": "digits"}}}},
-                          "q.sid": {{"any": {{"class": "digits"}}}}}},
-              "rewrite": {{"target": {{{there}, "path_0": {{"keep": "view"}}, "q.id": {{"copy": "q.id"}},
-                          "q.sid": "ignore"}}}},
-              "evidence": {evidence}}},
-            {{"pattern": {{{place}, "path_0": {{"is": "old"}}, "q.id": {{"any": {{"class": "digits"}}}}}},
-              "rewrite": {{"target": {{{there}, "path_0": {{"keep": "new"}}, "path_1": {{"copy": "q.id"}}}}}},
-              "evidence": {evidence}}}
-        ],
-        "substitutions": [{{"from": "index.html", "to": "", "at_end": true, "evidence": {evidence}}}]
-        }}}}}}"#
+        r#"{{"version": 1, "method": "by hand", "sites": {{"{site}": {{"rules": [
+            {{"change": [{{"replace": [{{"from": "index.html", "to": "", "at_end": true}}]}}], "fetchable": true}},
+            {{"when": {{"path_0": {{"is": "view"}}}}, "change": [{{"forget": "q.sid"}}]}},
+            {{"when": {{"path_0": {{"is": "old"}}, "q.id": {{"any": "digits"}}}},
+              "change": [{{"path": [{{"text": "new"}}, {{"value": {{"from": {{"of": "q.id"}}}}}}]}}, {{"drop": "q.id"}}],
+              "fetchable": true}}
+        ]}}}}}}"#
     )
 }
 
@@ -42,8 +32,7 @@ fn rules(site: &str, port: &str) -> String {
 fn setup(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> (Server, Sandbox) {
     let server = Server::start(answer);
     let sandbox = Sandbox::new();
-    let port = server.url("").rsplit(':').next().unwrap().to_owned();
-    sandbox.write("rules.json", rules("127.0.0.1", &port));
+    sandbox.write("rules.json", rules("127.0.0.1"));
     sandbox.write("urls.txt", urls(&server, 30));
     (server, sandbox)
 }
@@ -347,9 +336,8 @@ fn a_verdict_stays_until_there_is_a_better_one() {
 fn sites_are_checked_side_by_side() {
     let (one, sandbox) = setup(honest);
     let two = Server::start_on(Ipv4Addr::new(127, 0, 0, 2), honest);
-    let port = two.url("").rsplit(':').next().unwrap().to_owned();
     let mut both: serde_json::Value = serde_json::from_str(&sandbox.read("rules.json")).unwrap();
-    let other: serde_json::Value = serde_json::from_str(&rules("127.0.0.2", &port)).unwrap();
+    let other: serde_json::Value = serde_json::from_str(&rules("127.0.0.2")).unwrap();
     both["sites"]["127.0.0.2"] = other["sites"]["127.0.0.2"].clone();
     sandbox.write("rules.json", both.to_string());
     sandbox.write("urls.txt", urls(&one, 30) + &urls(&two, 30));
