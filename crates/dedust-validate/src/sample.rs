@@ -147,7 +147,8 @@ mod tests {
     const RULES: &str = r#"{"version": 1, "sites": {"a.example": {"rules": [
         {"change": [{"replace": [{"from": "index.html", "to": "", "at_end": true}]}], "fetchable": true},
         {"when": {"path_0": {"is": "old"}, "q.id": {"any": "digits"}},
-         "change": [{"path": [{"text": "new"}, {"value": {"from": {"of": "q.id"}}}]}, {"drop": "q.id"}], "fetchable": true,
+         "change": [{"path": [{"text": "new"}, {"value": {"from": {"of": "q.id"}}}]}, {"drop": "q.id"}],
+         "last": true, "fetchable": true,
          "evidence": {"urls": 0, "support_pairs": 0, "false_pairs": 0, "groups": 0, "failed_groups": 0,
                       "failure_bound": 1.0, "kinds": [], "verdict":
                       {"outcome": "refuted", "same": 0, "different": 9, "failed": 0}}},

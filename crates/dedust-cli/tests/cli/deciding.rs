@@ -416,10 +416,10 @@ fn every_problem_of_a_file_is_told_with_its_line() {
         "{\"version\": 1, \"sites\": {\"a.example\": {\"rules\": [\n{\"change\": []},\n{\"change\": [{\"drop\": \"q.s\"}]},\n\
          {\"change\": [{\"drop\": \"sid\"}]}]}}}",
     );
-    assert_snapshot!(sandbox.dedust(&["rules", "lint", "rules.json"]), @r"
+    assert_snapshot!(sandbox.dedust(&["rules", "lint", "rules.json"]), @"
     exit 1
     --- stdout
-    rules.json:2: error: rule 0 of `a.example`: there is no change
+    rules.json:2: error: rule 0 of `a.example`: there is no change, expected one unless the rule is the last
     rules.json:2: warning: rule 0 of `a.example`: has no evidence and is not pinned, so `learn --keep` would not keep it
     rules.json:3: warning: rule 1 of `a.example`: has no evidence and is not pinned, so `learn --keep` would not keep it
     rules.json:4: error: rule 2 of `a.example`: `sid` is no key; keys are scheme, sub_N, port, path_N, tslash, mp.NAME, sep, q.NAME, hashbang

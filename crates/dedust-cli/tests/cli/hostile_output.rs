@@ -61,7 +61,7 @@ fn an_existing_file_is_kept_unless_forced() {
     ");
     assert_eq!(sandbox.read("rules.json"), "mine");
     assert_eq!(sandbox.dedust(&["learn", "crawl.jsonl", "-o", "rules.json", "-q", "--force"]), "exit 0\n");
-    assert!(sandbox.read("rules.json").starts_with("{\n  \"version\": 2,"));
+    assert!(sandbox.read("rules.json").starts_with("{\n  \"version\": 1,"));
 }
 
 #[test]

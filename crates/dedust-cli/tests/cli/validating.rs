@@ -23,7 +23,7 @@ fn rules(site: &str) -> String {
             {{"when": {{"path_0": {{"is": "view"}}}}, "change": [{{"forget": "q.sid"}}]}},
             {{"when": {{"path_0": {{"is": "old"}}, "q.id": {{"any": "digits"}}}},
               "change": [{{"path": [{{"text": "new"}}, {{"value": {{"from": {{"of": "q.id"}}}}}}]}}, {{"drop": "q.id"}}],
-              "fetchable": true}}
+              "last": true, "fetchable": true}}
         ]}}}}}}"#
     )
 }
