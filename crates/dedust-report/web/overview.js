@@ -25,31 +25,31 @@ export function conclusions(figures) {
 const strong = (text) => el("strong", {}, text);
 
 // One sentence with the numbers that matter. What is said holds for the URLs whose pages are known.
-export function headline(figures, row, rules) {
-  const rules = counted(rules, "rule", "rules");
-  const verb = rules === 1 ? "removes" : "remove";
+export function headline(figures, row, applied) {
+  const rules = counted(applied, "rule", "rules");
+  const verb = applied === 1 ? "removes" : "remove";
   const risk = row.promise
     ? ["; at most ", strong(counted(row.promise.lost, "page", "pages")), row.promise.lost === 1 ? " is at risk." : " are at risk."]
     : ["."];
   if (!row.crawl) {
     const duplicates = row.learned_labelled - row.learned_pages;
-    if (row.learned_labelled === 0) return [strong(rules), rules === 1 ? " is applied" : " are applied", risk];
+    if (row.learned_labelled === 0) return [strong(rules), applied === 1 ? " is applied" : " are applied", risk];
     return [
       strong(percent(duplicates, row.learned_labelled)), " of the ", strong(count(row.learned_labelled)),
-      " URLs that these rules were learned from are duplicates; ", strong(rules), rules === 1 ? " was learned" : " were learned", risk,
+      " URLs that these rules were learned from are duplicates; ", strong(rules), applied === 1 ? " was learned" : " were learned", risk,
     ];
   }
   const found = conclusions(figures);
   if (!found.knowsPages) {
     return [
-      strong(rules), rules === 1 ? " takes " : " take ", strong(count(figures.urls)), " URLs for ",
+      strong(rules), applied === 1 ? " takes " : " take ", strong(count(figures.urls)), " URLs for ",
       strong(counted(figures.keys, "page", "pages")), ": ", strong(percent(found.saved, figures.urls)), " need not be fetched", risk,
     ];
   }
   const known = figures.labelled === figures.urls
     ? ["your ", strong(count(figures.urls)), " URLs are duplicates"]
     : [strong(count(figures.labelled)), " URLs whose pages are known are duplicates"];
-  if (found.duplicates === 0) return ["None of ", known, "; ", strong(rules), ` ${rules === 1 ? "is" : "are"} applied`, risk];
+  if (found.duplicates === 0) return ["None of ", known, "; ", strong(rules), ` ${applied === 1 ? "is" : "are"} applied`, risk];
   return [
     strong(percent(found.duplicates, figures.labelled)), " of ", known, "; ", strong(rules), ` ${verb} `,
     strong(percent(found.removed, found.duplicates)), " of them", risk,
@@ -218,8 +218,8 @@ export function overviewSection(whatif, place, heading = "h1", id = "overview") 
   const draw = () => {
     const figures = whatif.figures(place);
     const switched = Array.from(whatif.switches).filter(([name]) => place === null || name.startsWith(`${whatif.data.details[place].site}\t`));
-    const rules = row.rules.applied + switched.reduce((sum, [, isOn]) => sum + (isOn ? 1 : -1), 0);
-    replace(title, headline(figures, row, rules).flat(4).map((part) => (part instanceof Node ? part : document.createTextNode(part))));
+    const applied = row.rules.applied + switched.reduce((sum, [, isOn]) => sum + (isOn ? 1 : -1), 0);
+    replace(title, headline(figures, row, applied).flat(4).map((part) => (part instanceof Node ? part : document.createTextNode(part))));
     replace(body, row.crawl ? [bar(figures), tiles(figures, row)] : tilesOfRules(row));
   };
   whatif.listen(draw);
