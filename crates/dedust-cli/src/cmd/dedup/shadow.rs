@@ -90,7 +90,7 @@ impl Shadow {
         printer: &mut Printer,
     ) -> anyhow::Result<Self> {
         let (rules, normalizer) = rule_file::open(path, from_stdin)?.compiled();
-        // What rules the rules in use make too is asked only of rules that can be read twice.
+        // Whether a rule on trial is in use already is known only of a rule file that can be read twice.
         let in_use = match args.rules.as_os_str() == "-" {
             true => None,
             false => match rule_file::open(&args.rules, false)? {
