@@ -1,6 +1,6 @@
 // The site as a tree of patterns: width is URLs, colour the share of duplicates. Zoomed by clicks and by keys. For the explorer.
 import { el, drawn, replace, svg } from "./dom.js";
-import { count, counted, isQueryText, partName, percent } from "./format.js";
+import { counted, isQueryText, partName, percent } from "./format.js";
 
 const ROW = 36;
 const LEVELS = 7;

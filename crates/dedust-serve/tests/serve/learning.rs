@@ -5,6 +5,9 @@ Learning by way of the server.
 use std::sync::Arc;
 
 use dedust::RuleSet;
+use dedust_learn::support::{LearnSettings, Learned, Learner};
+use dedust_learn::{Corpus, Progress};
+use dedust_serve::LearnerOf;
 use serde_json::Value;
 
 use crate::service::{RULES, Service};
@@ -22,11 +25,19 @@ fn with_crawl() -> Service {
 }
 
 fn with_rules(rules: &str) -> Service {
+    with_learner(rules, None)
+}
+
+/// Serves rules, with a learner in place of the default one.
+fn with_learner(rules: &str, learner: Option<LearnerOf>) -> Service {
     let folder = Arc::new(tempfile::tempdir().unwrap());
     std::fs::write(folder.path().join("rules.json"), rules).unwrap();
     std::fs::write(folder.path().join("crawl.jsonl"), crawl()).unwrap();
     let crawl = folder.path().join("crawl.jsonl");
-    Service::in_folder(folder, |options| options.crawl.push(crawl))
+    Service::in_folder(folder, |options| {
+        options.crawl.push(crawl);
+        options.learner = learner.unwrap_or(options.learner);
+    })
 }
 
 fn state(service: &Service) -> Value {
@@ -94,13 +105,32 @@ fn rules_are_learned_again_with_the_options_of_their_file() {
     }
 }
 
+/// A method that learns nothing.
+#[derive(Debug)]
+struct Idle;
+
+impl Learner for Idle {
+    fn name(&self) -> &'static str {
+        "idle"
+    }
+
+    fn learn(&self, _corpus: &Corpus, _settings: &LearnSettings, _progress: &dyn Progress) -> Learned {
+        Learned::default()
+    }
+}
+
 #[test]
 fn rules_are_learned_again_by_the_method_of_their_file() {
-    let service = with_rules(&rules_of(r#"{"method": "standard"}"#));
+    let rules = rules_of(r#"{"method": "idle"}"#);
+    let service = with_learner(&rules, Some(|method| (method == "idle").then(|| Arc::new(Idle) as _)));
     let end = learned(&service);
-    assert_eq!((&end["state"], &end["options"]["method"]), (&"done".into(), &"standard".into()), "{end}");
+    assert_eq!((&end["state"], &end["options"]["method"]), (&"done".into(), &"idle".into()), "{end}");
     let file = RuleSet::load(std::fs::File::open(service.rules()).unwrap()).unwrap();
-    assert_eq!((file.method(), file.rule_count()), ("standard", 0));
+    assert_eq!((file.method(), file.rule_count()), ("idle", 0));
+    // A server without this method leaves the rules alone.
+    let end = learned(&with_rules(&rules));
+    assert_eq!(end["state"], "failed");
+    assert!(end["error"].as_str().unwrap().starts_with("method is idle, "), "{end}");
 }
 
 #[test]
