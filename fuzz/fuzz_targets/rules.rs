@@ -46,11 +46,11 @@ const STARTS: [&str; 10] = [
 
 fuzz_target!(|input: Input| {
     let Input { rules, urls } = input;
-    let mut rules = RuleSet::new("fuzzed");
-    rules.insert(DOMAIN, site_of(rules.clone()).expect("each rule is valid")).expect("a site of valid rules");
-    let normalizer = Normalizer::compile(&rules);
+    let mut set = RuleSet::new("fuzzed");
+    set.insert(DOMAIN, site_of(rules.clone()).expect("each rule is valid")).expect("a site of valid rules");
+    let normalizer = Normalizer::compile(&set);
     let mut file = Vec::new();
-    rules.save(&mut file).expect("a vector takes all bytes");
+    set.save(&mut file).expect("a vector takes all bytes");
     let loaded = Normalizer::compile(&RuleSet::load(&*file).expect("what was saved can be loaded"));
 
     let mut scratch = Scratch::default();
