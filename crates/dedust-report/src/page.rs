@@ -39,7 +39,8 @@ const MODULES: &[&str] = &[
 ];
 const STYLE: &str = include_str!("../web/page.css");
 const INDEX: &str = include_str!("../web/index.html");
-const WASM: &[u8] = include_bytes!("../web/dedust.wasm");
+/// The normalizer of the page; empty if there was none when this was built, of which `page.js` tells the reader.
+const WASM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/dedust.wasm"));
 
 /// Where the page is different from file to server.
 const POLICY: &str = "<!-- policy -->";
@@ -80,7 +81,8 @@ pub fn static_page(data: &ReportData) -> String {
     fill(&policy, &format!("<style>{STYLE}</style>"), &scripts)
 }
 
-/// The live page: `index.html`, `page.js`, `page.css` and `dedust.wasm`. Its data are those of `/v1/report`: [`ReportData`] as JSON.
+/// The live page: `index.html`, `page.js`, `page.css` and `dedust.wasm`, which is empty in a build without it. Its data are those of
+/// `/v1/report`: [`ReportData`] as JSON.
 pub fn live_assets() -> Vec<Asset> {
     let index = fill(
         LIVE_POLICY,

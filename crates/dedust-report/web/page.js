@@ -30,6 +30,7 @@ async function loadData() {
   return { ...data, isLive: true, served };
 }
 
+// Empty if dedust was built without it.
 async function loadModule() {
   const inline = document.getElementById("normalizer");
   if (!inline) return new Uint8Array(await (await fetch("dedust.wasm")).arrayBuffer());
@@ -38,16 +39,21 @@ async function loadModule() {
   return bytes;
 }
 
-// The normalizer with the rules; null where it cannot be started.
+const NOT_BUILT = "This build of dedust has no normalizer for the page: rules cannot be switched off, and no URL can be tried. Run .ci/wasm in the sources of dedust, which makes one, and build it again.";
+const NOT_STARTED = "The normalizer could not be started here, or the rules are too large to be part of this page.";
+
+// The normalizer with the rules; else null, and why.
 async function loadNormalizer(data) {
   try {
-    const normalizer = await Normalizer.make(await loadModule());
+    const bytes = await loadModule();
+    if (bytes.length === 0) return [null, NOT_BUILT];
+    const normalizer = await Normalizer.make(bytes);
     if (data.compiled) normalizer.loadCompiled(fromBase64(data.compiled), data.trusts_mirrors);
     else if (data.rules) normalizer.loadRules(data.rules, data.trusts_mirrors);
-    else return null;
-    return normalizer;
+    else return [null, NOT_STARTED];
+    return [normalizer, ""];
   } catch {
-    return null;
+    return [null, NOT_STARTED];
   }
 }
 
@@ -113,8 +119,9 @@ function footer(data) {
 async function show(last) {
   const main = document.getElementById("main");
   const data = await loadData();
-  const normalizer = await loadNormalizer(data);
+  const [normalizer, whyNot] = await loadNormalizer(data);
   const whatif = new WhatIf(data, normalizer, await loadTable(data, normalizer));
+  whatif.whyNot = whyNot;
   let place = Math.max(0, data.details.findIndex((detail) => detail.site === last.site));
   Object.assign(data, { written: last.written, learned: last.learned, refresh: (next) => start({ site: data.details[place]?.site, ...next }) });
   const several = data.sites.length + data.more_sites > 1;

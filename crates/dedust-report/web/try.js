@@ -115,12 +115,12 @@ export function trySection(whatif, getPlace) {
         list.box,
       ]
     : [
-        el("p", { class: "empty" }, "The normalizer could not be started here, or the rules are too large to be part of this page."),
+        el("p", { class: "empty" }, whatif.whyNot),
         whatif.data.isLive && list.box,
       ];
   const leaves = whatif.data.isLive ? "Lists are normalized by the server, with the rules that it serves." : "Nothing leaves this page.";
   return el("section", { id: "try", "aria-labelledby": "try-title" },
     el("h2", { id: "try-title" }, "Try a URL"),
-    el("p", { class: "lead" }, "The normalizer in this page is the one that crawlers use, compiled to WebAssembly. It follows the switches above. ", leaves),
+    el("p", { class: "lead" }, whatif.normalizer && "The normalizer in this page is the one that crawlers use, compiled to WebAssembly. It follows the switches above. ", leaves),
     body);
 }

@@ -46,6 +46,8 @@ export class WhatIf extends EventTarget {
     this.groups = null;
     this.isBusy = false;
     this.error = null;
+    // Why there is no normalizer, for the reader.
+    this.whyNot = "";
   }
 
   // Calls `run` whenever something has changed, until `forget` is called: when another site is shown.

@@ -1,12 +1,15 @@
 // What the tests share: Chromium, started anew, files, and pages that `dedust report` makes of small crawls.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const DEDUST = process.env.DEDUST;
 const folder = mkdtempSync(join(tmpdir(), "dedust-page-"));
+
+// An option of tests of what the page does with its normalizer.
+export const withNormalizer = { skip: !existsSync(new URL("../dedust.wasm", import.meta.url)) && "this build has no normalizer for the page; .ci/wasm makes one" };
 
 export function dedust(...args) {
   return execFileSync(DEDUST, args, { cwd: folder, maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "pipe"] });

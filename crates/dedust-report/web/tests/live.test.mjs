@@ -1,7 +1,7 @@
 // The page of a running `dedust serve` in a real browser: who may change rules, what is written, and what readers see of it.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { launch, open, unnamed, write } from "./browser.mjs";
+import { launch, open, unnamed, withNormalizer, write } from "./browser.mjs";
 import { CRAWL, HOSTILE, HOSTILE_CRAWL, HOSTILE_RULES, RULES } from "./sample.mjs";
 import { TOKEN, serve } from "./server.mjs";
 
@@ -168,7 +168,7 @@ describe("lists of URLs", () => {
     assert.deepEqual(wrong, []);
   });
 
-  test("lines that are dropped or pasted are normalized too", async (t) => {
+  test("lines that are dropped or pasted are normalized too", withNormalizer, async (t) => {
     const { page, wrong } = await live(t, "pasted");
     await drop(page, "text", LIST);
     await page.locator(".drop .note", { hasText: "3 lines, 1 changed, 1 no URLs" }).waitFor();
@@ -198,7 +198,7 @@ describe("learning", () => {
     url: `http://c.example/p?id=${Math.floor(at / 3)}&sid=${at}`, digest: `d${Math.floor(at / 3)}`,
   }));
 
-  test("it is started from the page, and ends with other rules; decisions are kept", async (t) => {
+  test("it is started from the page, and ends with other rules; decisions are kept", withNormalizer, async (t) => {
     const { server, page, wrong } = await live(t, "learn", { crawl: [...CRAWL, ...crawl] });
     await identify(page, TOKEN, "Anna");
     await page.selectOption("#site", { label: "a.example" });
@@ -295,7 +295,7 @@ describe("rules that change", () => {
     assert.deepEqual(wrong, []);
   });
 
-  test("a file that cannot be used is told, and the rules before are served", async (t) => {
+  test("a file that cannot be used is told, and the rules before are served", withNormalizer, async (t) => {
     const { server, page, wrong } = await live(t, "broken");
     server.replace("{\"version\": 1, \"sites\": ");
     await page.locator("#notice", { hasText: "cannot be used; the rules before are served" }).waitFor();

@@ -1,7 +1,7 @@
 // The page in a real browser: what readers do with it, and what hostile crawls try.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { dedust, launch, open, report, unnamed, write } from "./browser.mjs";
+import { dedust, launch, open, report, unnamed, withNormalizer, write } from "./browser.mjs";
 import { CRAWL, HOSTILE, HOSTILE_CRAWL, HOSTILE_RULES, RULES } from "./sample.mjs";
 
 let context;
@@ -43,7 +43,7 @@ describe("one site", () => {
     await page.close();
   });
 
-  test("a rule shows why it is trusted, with examples, and the URLs that it changes", async () => {
+  test("a rule shows why it is trusted, with examples, and the URLs that it changes", withNormalizer, async () => {
     const { page, wrong } = await open(context, address);
     const rule = page.locator('.rule[data-id="1bcc19fb"]');
     await rule.locator(".sentence").focus();
@@ -59,7 +59,7 @@ describe("one site", () => {
     await page.close();
   });
 
-  test("a rule that is switched off changes the totals, and back", async () => {
+  test("a rule that is switched off changes the totals, and back", withNormalizer, async () => {
     const { page, wrong } = await open(context, address);
     const saved = () => text(page, ".tile dd b");
     assert.equal(await saved(), "43");
@@ -129,7 +129,7 @@ describe("one site", () => {
     await page.close();
   });
 
-  test("groups are searched", async () => {
+  test("groups are searched", withNormalizer, async () => {
     const { page, wrong } = await open(context, address);
     assert.match(await text(page, "#groups .found"), /^21 groups$/);
     await page.fill("#groups input[type=search]", "page 17");
@@ -153,7 +153,7 @@ describe("one site", () => {
     await page.close();
   });
 
-  test("a URL that is tried shows every step", async () => {
+  test("a URL that is tried shows every step", withNormalizer, async () => {
     const { page, wrong } = await open(context, address);
     await page.fill("#try-url", "HTTP://A.example:80/list?page=2&sid=9&x=1#top");
     // What is gone is struck out, and no part of the URL.
@@ -175,7 +175,7 @@ describe("one site", () => {
     await page.close();
   });
 
-  test("a list of URLs is normalized in the page", async () => {
+  test("a list of URLs is normalized in the page", withNormalizer, async () => {
     const { page, wrong } = await open(context, address);
     const list = write("list.txt", "http://a.example/p?id=1&sid=9\nhttp://a.example/p?id=1\nnothing\n");
     await page.setInputFiles("#try-list", list);
@@ -217,7 +217,7 @@ describe("one site", () => {
 });
 
 describe("hostile crawls", () => {
-  test("titles, URLs and rules do nothing but stand there", async () => {
+  test("titles, URLs and rules do nothing but stand there", withNormalizer, async () => {
     const { page, wrong } = await open(context, report("hostile", HOSTILE_RULES, HOSTILE_CRAWL));
     for (const rule of await page.locator(".rule .sentence").all()) await rule.click();
     await page.locator(".changed button").first().click();
@@ -234,7 +234,7 @@ describe("hostile crawls", () => {
 });
 
 describe("several sites", () => {
-  test("the table sorts and filters, the worst first, and a site can be chosen", async () => {
+  test("the table sorts and filters, the worst first, and a site can be chosen", withNormalizer, async () => {
     const crawl = [...CRAWL];
     for (let at = 0; at < 9; at += 1) crawl.push({ url: `http://worst.example/${at}`, digest: "same" });
     for (let at = 0; at < 30; at += 1) crawl.push({ url: `http://clean.example/${at}`, digest: `c${at}` });
@@ -259,7 +259,7 @@ describe("several sites", () => {
   });
 });
 
-test("compiled rules are tried too, though they cannot be taken apart", async () => {
+test("compiled rules are tried too, though they cannot be taken apart", withNormalizer, async () => {
   write("compiled.json", JSON.stringify(RULES));
   dedust("compile", "compiled.json", "-o", "compiled.bin", "--force", "-q");
   dedust("report", "compiled.bin", "one.jsonl", "-o", "compiled.html", "--force", "-q");
@@ -272,7 +272,7 @@ test("compiled rules are tried too, though they cannot be taken apart", async ()
   await page.close();
 });
 
-test("rules alone make a page too", async () => {
+test("rules alone make a page too", withNormalizer, async () => {
   write("alone.json", JSON.stringify(RULES));
   dedust("report", "alone.json", "-o", "alone.html", "--force", "-q");
   const { page, wrong } = await open(context, address.replace("one.html", "alone.html"));

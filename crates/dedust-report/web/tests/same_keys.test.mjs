@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { dedust, write } from "./browser.mjs";
+import { dedust, withNormalizer, write } from "./browser.mjs";
 import { Normalizer } from "../normalizer.js";
 
 const SAMPLE = new URL("../../../../testdata/sample/blog.jsonl.gz", import.meta.url);
@@ -13,7 +13,7 @@ function urlsOf(jsonl) {
   return jsonl.toString().trimEnd().split("\n").map((line) => JSON.parse(line).url);
 }
 
-test("WebAssembly and native code agree on 100,000 URLs", async () => {
+test("WebAssembly and native code agree on 100,000 URLs", withNormalizer, async () => {
   const crawl = gunzipSync(readFileSync(SAMPLE));
   const simulated = dedust("simulate", "-o", "-", "--profile", "small", "--sites", "24", "--urls", "4200", "-q");
   write("sample.jsonl", Buffer.concat([simulated, crawl]));
