@@ -1,6 +1,6 @@
 //! CanonFD on simulated sites, whose pages are known: every phenomenon by itself, with right labels and with wrong ones.
 //!
-//! The lessons in `dedust-baselines/testdata/learn` have one for each of them.
+//! The lessons in `dedust-learn/testdata/learn` have one for each of them.
 //! `examples/simulated_sites.rs` does the same with a thousand sites, and takes minutes.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in what its cases share")]

@@ -1,30 +1,26 @@
-//! Runs the lessons in `testdata/learn/*.md`; their README describes the form.
-
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in what its cases share")]
+//! Runs lessons: takes a folder of them and what learns, and fails unless each is learned. `testdata/learn/README.md` describes their form.
 
 use std::fs;
 use std::path::Path;
 
 use dedust::{Normalizer, RuleSet};
-use dedust_baselines::Method;
-use dedust_learn::support::{SampleSize, rule_text};
+use dedust_learn::support::{Learner, SampleSize, rule_text};
 use dedust_learn::{Clues, CrawlStore, EvidenceKinds, LearnOptions, Trainer};
 
-#[test]
-fn every_lesson_is_learned() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/learn");
-    let mut lessons: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+/// Fails unless every lesson of a folder is learned. `learner` gives the learner of a name.
+pub fn check_all<L: Learner + 'static>(folder: &Path, learner: impl Fn(&str) -> L) {
+    let mut lessons: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     lessons.retain(|path| {
         path.extension().is_some_and(|extension| extension == "md") && !path.ends_with("README.md")
     });
     lessons.sort();
     assert!(!lessons.is_empty(), "no lessons in {}", folder.display());
-    let wrong: Vec<String> = lessons.iter().flat_map(|path| check(path)).collect();
+    let wrong: Vec<String> = lessons.iter().flat_map(|path| check(path, &learner)).collect();
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
 /// What is wrong with a lesson.
-fn check(path: &Path) -> Vec<String> {
+fn check<L: Learner + 'static>(path: &Path, learner: &impl Fn(&str) -> L) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap();
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
     let blocks = blocks(&text);
@@ -33,7 +29,7 @@ fn check(path: &Path) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut unchanged = 0;
     for block in blocks.iter().filter(|block| block.kind != "urls") {
-        let rules = learn(&urls, block.argument.parse().unwrap());
+        let rules = learn(&urls, learner(&block.argument));
         let normalizer = Normalizer::compile(&rules);
         let place = format!("{name}, {} {}", block.kind, block.argument);
         if block.kind == "rules" {
@@ -87,9 +83,9 @@ fn check(path: &Path) -> Vec<String> {
     wrong
 }
 
-fn learn(urls: &[(String, String)], method: Method) -> RuleSet {
+fn learn(urls: &[(String, String)], learner: impl Learner + 'static) -> RuleSet {
     let mut crawl = CrawlStore::new(EvidenceKinds::AUTO, SampleSize::default());
-    if method == Method::CanonFd {
+    if learner.leaves_out_mirrors() {
         // Labels say nothing of who owns a site, so lessons name what is to be a mirror.
         crawl = crawl.with_named_mirror("old.example", "new.example");
     }
@@ -98,7 +94,7 @@ fn learn(urls: &[(String, String)], method: Method) -> RuleSet {
         crawl.observe(url.as_bytes(), &clues, None).unwrap();
     }
     let options = LearnOptions { trust_hosts: true, ..LearnOptions::default() };
-    let trainer = Trainer::builder().learner(method).options(options).build().unwrap();
+    let trainer = Trainer::builder().learner(learner).options(options).build().unwrap();
     trainer.train_stored(&crawl.finish().unwrap(), &()).unwrap().rules
 }
 
