@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex};
 
 use dedust::RuleSet;
 use dedust::errors::with_causes;
-use dedust_baselines::{Method, UnknownMethod};
 use dedust_crawl::{LearnError, Pipeline, ReadReport};
 use dedust_learn::errors::InvalidOption;
+#[cfg(not(feature = "lab"))]
+use dedust_learn::support::CanonFd;
+use dedust_learn::support::Learner;
 use dedust_learn::{EvidenceKinds, LearnOptions, Trainer, Training};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -85,9 +87,8 @@ impl PyTrainer {
         let given = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
         let keep = keep.map(|rules| rules.get().inner().clone());
         let options = options(py, keep.as_deref(), &given.collect())?;
-        let learner: Method = options.method.parse().map_err(|error: UnknownMethod| {
-            PyValueError::new_err(format!("method is {}: {error}", options.method))
-        })?;
+        let learner = learner(&options.method)
+            .map_err(|error| PyValueError::new_err(format!("method is {}: {error}", options.method)))?;
         let trainer = Trainer::builder().learner(learner).options(options).build();
         let trainer = trainer.map_err(|error| invalid(&error))?;
         Ok(Self {
@@ -135,6 +136,20 @@ impl PyTrainer {
         }
         Ok(PyTraining { rules: Py::new(py, PyRuleSet::new(training.rules.clone()))?, training })
     }
+}
+
+/// The learner of a name, among those that are built in.
+#[cfg(feature = "lab")]
+fn learner(name: &str) -> Result<impl Learner + use<>, dedust_baselines::UnknownMethod> {
+    name.parse::<dedust_baselines::Method>()
+}
+
+#[cfg(not(feature = "lab"))]
+fn learner(name: &str) -> Result<impl Learner + use<>, String> {
+    let only = CanonFd.name();
+    (name == only)
+        .then_some(CanonFd)
+        .ok_or_else(|| format!("`{name}` is no method of this build; it has {only}"))
 }
 
 /// Keeps what was decided about earlier rules, and names the rules that gave way.
