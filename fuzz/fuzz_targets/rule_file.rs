@@ -4,6 +4,7 @@ Any bytes as a rule file: loading never panics, and what is loaded can be saved,
 
 #![no_main]
 
+use dedust::rules::SiteRules;
 use dedust::{Normalizer, RuleSet};
 use libfuzzer_sys::fuzz_target;
 
@@ -18,13 +19,21 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(RuleSet::load(&*saved).expect("as before"), copy);
 
     let rules = |set: &RuleSet| {
-        let of_site = |site: &dedust::rules::SiteRules| -> Vec<_> {
+        let of_site = |site: &SiteRules| -> Vec<_> {
             let rules = site.rules().iter();
             rules.map(|rule| (rule.when.clone(), rule.closed, rule.change.clone(), rule.last, rule.fetchable)).collect()
         };
         set.sites().map(|(name, site)| (name.to_owned(), of_site(site))).collect::<Vec<_>>()
     };
     assert_eq!(rules(&copy), rules(&loaded));
+    let mirrors = |set: &RuleSet| {
+        let mirror = |site: &SiteRules| match site {
+            SiteRules::Mirror(mirror) => Some((mirror.of.clone(), mirror.except.clone(), mirror.fetchable)),
+            SiteRules::Rules(_) => None,
+        };
+        set.sites().map(|(_, site)| mirror(site)).collect::<Vec<_>>()
+    };
+    assert_eq!(mirrors(&copy), mirrors(&loaded));
 
     let normalizer = Normalizer::compile(&loaded);
     for (site, _) in loaded.sites() {

@@ -2,7 +2,7 @@
 Rules in words: why they are trusted, or not made. What they do, a rule says itself.
 */
 
-use dedust::rules::{Evidence, Outcome, RefusedRule, Rule, Trust, Verdict};
+use dedust::rules::{Evidence, Outcome, RefusedRule, SiteEntry, Trust, Verdict};
 
 use crate::number::{count, counted, percent};
 
@@ -50,9 +50,10 @@ pub(crate) fn trust(evidence: &Evidence) -> Vec<String> {
 }
 
 /// What people decided about a rule: `off by anna on 2026-11-16: breaks the search`.
-pub(crate) fn decisions(rule: &Rule) -> Vec<String> {
-    let off = rule.off.as_ref().map(|decision| format!("off{decision}"));
-    let pinned = rule.pinned.as_ref().map(|decision| format!("pinned{decision}"));
+pub(crate) fn decisions<'a>(entry: impl Into<SiteEntry<'a>>) -> Vec<String> {
+    let entry = entry.into();
+    let off = entry.off().map(|decision| format!("off{decision}"));
+    let pinned = entry.pinned().map(|decision| format!("pinned{decision}"));
     off.into_iter().chain(pinned).collect()
 }
 

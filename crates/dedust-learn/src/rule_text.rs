@@ -8,13 +8,9 @@ What must be true of a URL comes first, then a colon, then what is changed, in o
 use dedust::rules::{
     Area, Change, Closed, Count, Mapped, PathPart, Replace, Rule, Source, Spelling, Test, Value,
 };
-use dedust::support::Mirror;
 
 /// The rule on one line.
 pub fn rule_text(rule: &Rule) -> String {
-    if Mirror::of(rule).is_some() {
-        return rule.to_string();
-    }
     let mut when: Vec<String> =
         rule.when.iter().map(|(spot, test)| test_text(&spot.to_string(), test)).collect();
     match rule.closed {
@@ -97,7 +93,6 @@ fn change_text(change: &Change) -> String {
             format!("order {}", keys.join(" "))
         }
         Change::Replace(list) => list.iter().map(replace_text).collect::<Vec<_>>().join(", "),
-        other => format!("{other:?}"),
     }
 }
 

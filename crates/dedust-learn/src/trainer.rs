@@ -6,8 +6,7 @@ use std::io;
 use std::sync::Arc;
 
 use dedust::errors::InvalidSite;
-use dedust::rules::{Evidence, SiteRules, SiteSummary};
-use dedust::support::Mirror;
+use dedust::rules::{Evidence, Mirror, SiteRules, SiteSummary};
 use dedust::{Normalizer, RuleSet, Scratch};
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
@@ -361,14 +360,13 @@ fn mirror_report(
         failure_bound: failure_bound(mirror.failures, mirror.paths),
         ..Evidence::default()
     };
-    let of = Mirror {
+    let rules = SiteRules::from(Mirror {
         of: original.name.clone(),
         except: mirror.except.clone(),
         fetchable: mirror.is_covered,
         evidence,
-    };
-    let rules = SiteRules::new(SiteSummary::default(), vec![of.to_rule()])
-        .map_err(|source| TrainError::Refused { site: site.name.clone(), source })?;
+        ..Mirror::default()
+    });
     let report = SiteReport {
         site: site.name.clone(),
         mirror_of: Some(original.name.clone()),

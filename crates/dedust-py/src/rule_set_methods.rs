@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use dedust::RuleSet;
 use dedust::errors::with_causes;
+use dedust::rules::SiteEntry;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -76,7 +77,7 @@ impl PyRuleSet {
     /// The rules of a site, in words.
     fn rules(&self, site: &str) -> PyResult<Vec<String>> {
         match self.inner().site(site) {
-            Some(rules) => Ok(rules.rules().iter().map(ToString::to_string).collect()),
+            Some(rules) => Ok(rules.entries().map(|rule| rule.to_string()).collect()),
             None => Err(PyKeyError::new_err(format!("there are no rules of the site {site}"))),
         }
     }
@@ -115,9 +116,9 @@ impl PyRuleSet {
         let rules = self
             .inner()
             .sites()
-            .flat_map(|(site, rules)| rules.rules().iter().map(move |rule| (site.to_owned(), rule)));
-        let row = |(site, rule): (String, &dedust::rules::Rule)| {
-            let evidence = &rule.evidence;
+            .flat_map(|(site, rules)| rules.entries().map(move |rule| (site.to_owned(), rule)));
+        let row = |(site, rule): (String, SiteEntry<'_>)| {
+            let evidence = rule.evidence();
             vec![site, rule.to_string(), evidence.urls.to_string(), evidence.groups.to_string()]
         };
         let table = html::table(&["site", "rule", "URLs", "groups"], rules.take(SHOWN).map(row));

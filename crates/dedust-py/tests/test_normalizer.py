@@ -94,7 +94,7 @@ def test_a_process_keeps_pickled_rules_once(normalizer: dedust.Normalizer) -> No
 
 def test_mirrors_need_trust(caplog: pytest.LogCaptureFixture) -> None:
     rules = dedust.RuleSet.from_json(
-        '{"version": 1, "sites": {"old.example": {"rules": [{"change": [{"move": "new.example"}], "fetchable": true}]}}}'
+        '{"version": 1, "sites": {"old.example": {"mirror": {"of": "new.example", "fetchable": true}}}}'
     )
     url = "http://old.example/a"
     assert dedust.Normalizer(rules).normalize(url) == url

@@ -8,7 +8,7 @@ knows them.
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use dedust::rules::{Promise, Rule, SiteRules, SiteSummary};
+use dedust::rules::{Evidence, Promise, SiteEntry, SiteRules, SiteSummary, Standing};
 use dedust::{Normalizer, ParsedUrl, RuleSet, site_of};
 use dedust_learn::{Clues, Corpus, Crawl, EvidenceKinds};
 use foldhash::HashMap;
@@ -262,13 +262,13 @@ fn site_of_url(url: &[u8]) -> Box<str> {
 }
 
 fn mirror_of(rules: &SiteRules) -> Option<Box<str>> {
-    rules.mirror().map(|mirror| mirror.of)
+    rules.mirror().map(|mirror| mirror.of.clone())
 }
 
 fn figures_of(rules: &SiteRules, crawl: Option<CrawlFigures>) -> Figures {
     let SiteSummary { urls, labelled, pages, promise, .. } = *rules.summary();
     let count =
-        |is_so: &dyn Fn(&Rule) -> bool| rules.rules().iter().filter(|rule| is_so(rule)).count() as u64;
+        |is_so: fn(SiteEntry<'_>) -> bool| rules.entries().filter(|entry| is_so(*entry)).count() as u64;
     let unproven = rules.refused().iter().filter(|refused| refused.missing.is_some()).count() as u64;
     Figures {
         learned_urls: urls,
@@ -277,9 +277,9 @@ fn figures_of(rules: &SiteRules, crawl: Option<CrawlFigures>) -> Figures {
         promise,
         rules: RuleCounts {
             all: rules.len() as u64,
-            applied: count(&Rule::is_applied),
-            off: count(&|rule| rule.off.is_some()),
-            refuted: count(&|rule| rule.off.is_none() && !rule.is_applied()),
+            applied: count(|entry| entry.is_applied()),
+            off: count(|entry| entry.off().is_some()),
+            refuted: count(|entry| entry.off().is_none() && !entry.is_applied()),
             unproven,
             refused: rules.refused().len() as u64 - unproven,
         },
@@ -323,18 +323,17 @@ fn bare_rules<'s>(rules: &'s RuleSet, sites: impl Iterator<Item = &'s str>, with
         rules.sites().filter(|(_, rules)| with_mirrors && rules.mirror().is_some()).map(|(site, _)| site);
     for site in sites.chain(mirrors.take(LISTED_SITES)) {
         let Some(known) = rules.site(site) else { continue };
-        let mut rules = known.rules().to_vec();
-        for rule in &mut rules {
-            let is_refuted = rule.evidence.is_refuted();
-            let verdict = rule.evidence.verdict.take().filter(|_| is_refuted);
-            rule.evidence = dedust::rules::Evidence { verdict, ..Default::default() };
-            rule.off = rule.off.take().map(|_| Box::default());
-            rule.pinned = rule.pinned.take().map(|_| Box::default());
-        }
-        let stripped = SiteRules::new(SiteSummary::default(), rules);
+        let known = known.clone().with_summary(SiteSummary::default()).with_refused(Vec::new());
+        let stripped = known.with_standings(|_, Standing { evidence, off, pinned, .. }| {
+            let is_refuted = evidence.is_refuted();
+            let verdict = evidence.verdict.take().filter(|_| is_refuted);
+            *evidence = Evidence { verdict, ..Evidence::default() };
+            *off = off.take().map(|_| Box::default());
+            *pinned = pinned.take().map(|_| Box::default());
+        });
         if let Ok(stripped) = stripped {
             // What was valid with evidence is valid without it.
-            let _ = bare.insert(site, stripped.with_hosts(known.hosts().to_vec()));
+            let _ = bare.insert(site, stripped);
         }
     }
     let mut json = Vec::new();

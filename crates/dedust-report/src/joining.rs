@@ -8,14 +8,14 @@ of them.
 
 use std::collections::BTreeSet;
 
-use dedust::rules::{Rule, SiteRules, SiteSummary};
+use dedust::rules::{SiteEntry, SiteRules, SiteSummary};
 use dedust::{Explanation, Normalizer, RuleSet, Scratch};
 use foldhash::HashMap;
 
 /// Rule sets without one rule that are kept for the next URLs.
 const KEPT: usize = 1024;
 
-/// A rule of a rule file.
+/// A rule of a rule file, or a mirror, which is number 0 of its site.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RuleRef {
     /// The site that it belongs to.
@@ -67,8 +67,8 @@ impl<'r> JoiningRules<'r> {
         }
     }
 
-    fn rule(&self, rule_ref: &RuleRef) -> Option<&'r Rule> {
-        self.rules?.site(&rule_ref.site)?.rules().get(rule_ref.index)
+    fn rule(&self, rule_ref: &RuleRef) -> Option<SiteEntry<'r>> {
+        self.rules?.site(&rule_ref.site)?.entry(rule_ref.index)
     }
 
     /// The rules that join `urls`, by site and index. None if safe normalization is enough.
@@ -158,7 +158,7 @@ impl<'r> JoiningRules<'r> {
             while let Some(mirror) = all.site(&next).filter(|_| set.site(&next).is_none()) {
                 set.insert(&next, mirror.clone()).ok()?;
                 match mirror.mirror() {
-                    Some(mirror) => next = mirror.of,
+                    Some(mirror) => next = mirror.of.clone(),
                     None => break,
                 }
             }
@@ -185,7 +185,7 @@ mod tests {
         let rules = [drop("sid"), drop("ref"), scheme.to_owned()].join(",");
         let json = format!(
             r#"{{"version": 1, "sites": {{"a.example": {{"rules": [{rules}]}},
-                "b.example": {{"rules": [{{"change": [{{"move": "a.example"}}], "fetchable": true}}]}}}}}}"#
+                "b.example": {{"mirror": {{"of": "a.example", "fetchable": true}}}}}}}}"#
         );
         RuleSet::load(json.as_bytes()).unwrap()
     }

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use dedust::Scratch;
-use dedust::rules::{Evidence, RefusedRule, Rule};
+use dedust::rules::{Evidence, RefusedRule, SiteEntry};
 use dedust_crawl::printable;
 use foldhash::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_128;
@@ -25,7 +25,7 @@ const VISIT_POINTS: usize = 60;
 /// All there is to show of a site.
 pub(crate) fn detail(facts: &SiteFacts<'_>) -> SiteDetail {
     let mut rules: Vec<RuleReport> = facts.rules.map_or_else(Vec::new, |rules| {
-        rules.rules().iter().enumerate().map(|(at, rule)| report(at, rule, facts.limits)).collect()
+        rules.entries().enumerate().map(|(at, rule)| report(at, rule, facts.limits)).collect()
     });
     if let Some(urls) = facts.urls {
         count_changed(urls, &mut rules);
@@ -51,10 +51,10 @@ pub(crate) fn detail(facts: &SiteFacts<'_>) -> SiteDetail {
     }
 }
 
-fn report(index: usize, rule: &Rule, limits: Limits) -> RuleReport {
+fn report(index: usize, rule: SiteEntry<'_>, limits: Limits) -> RuleReport {
     let Evidence {
         urls, groups, failed_groups, failure_bound, kinds, observed_until, examples, verdict, ..
-    } = &rule.evidence;
+    } = rule.evidence();
     RuleReport {
         index,
         id: rule.id().to_string(),
@@ -62,9 +62,9 @@ fn report(index: usize, rule: &Rule, limits: Limits) -> RuleReport {
         applied: rule.is_applied(),
         state: state(rule),
         trust: trust(rule),
-        fetchable: rule.fetchable,
-        off: rule.off.as_deref().cloned(),
-        pinned: rule.pinned.as_deref().cloned(),
+        fetchable: rule.fetchable(),
+        off: rule.off().cloned(),
+        pinned: rule.pinned().cloned(),
         evidence: (!is_by_hand(rule)).then(|| EvidenceReport {
             urls: *urls,
             groups: *groups,
@@ -123,7 +123,7 @@ fn count_saved(facts: &SiteFacts<'_>, urls: &SiteUrls<'_>, rules: &mut [RuleRepo
     for rule in rules.iter_mut() {
         let is_changed = rule.changed.is_some_and(|changed| changed > 0);
         // A rule that ends the list also concerns URLs that it leaves as they are.
-        let is_last = site_rules.rules()[rule.index].last;
+        let is_last = site_rules.rules().get(rule.index).is_some_and(|rule| rule.last);
         if !rule.applied || !(is_changed || is_last) {
             (rule.saves, rule.saves_bytes, rule.hides) = (Some(0), Some(0), Some(0));
             continue;

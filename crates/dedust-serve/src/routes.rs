@@ -15,7 +15,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use dedust::errors::DecideError;
 use dedust::errors::with_causes;
-use dedust::rules::{DecidedRules, Decision, DecisionVerb, RefusedRule, Rule, SiteSummary};
+use dedust::rules::{DecidedRules, Decision, DecisionVerb, RefusedRule, SiteEntry, SiteSummary};
 use serde::{Deserialize, Serialize};
 
 use crate::answer::{Answering, Verb};
@@ -218,11 +218,11 @@ struct RuleRecord<'a> {
     id: String,
     sentence: String,
     applied: bool,
-    rule: &'a Rule,
+    rule: SiteEntry<'a>,
 }
 
 impl<'a> RuleRecord<'a> {
-    fn new(index: usize, rule: &'a Rule) -> Self {
+    fn new(index: usize, rule: SiteEntry<'a>) -> Self {
         Self {
             index,
             id: rule.id().to_string(),
@@ -252,7 +252,7 @@ async fn site(State(app): Shared, path: Result<Path<String>, PathRejection>) -> 
         ));
     };
     let Some(site) = rules.site(&name) else { return Err(unknown_site(&name)) };
-    let rules = site.rules().iter().enumerate().map(|(index, rule)| RuleRecord::new(index, rule)).collect();
+    let rules = site.entries().enumerate().map(|(index, rule)| RuleRecord::new(index, rule)).collect();
     let (hosts, summary, refused) = (site.hosts(), site.summary(), site.refused());
     Ok(json(&SiteRecord { site: &name, hosts, summary, rules, refused }))
 }
@@ -328,8 +328,8 @@ fn write_decision(app: &App, site: &str, request: DecisionRequest) -> Answer {
     let changed = decided.iter().filter(|decided| decided.is_changed).count();
     app.log.note("decided", format!("{by}: {verb:?} on {changed} rules of {site}"));
     let loaded = app.rules.current();
-    let rules = loaded.rules.as_ref().and_then(|rules| rules.site(site)).map_or(&[][..], |site| site.rules());
-    let rules = decided.iter().filter_map(|decided| Some((decided.index, rules.get(decided.index)?)));
+    let site_rules = loaded.rules.as_ref().and_then(|rules| rules.site(site));
+    let rules = decided.iter().filter_map(|decided| Some((decided.index, site_rules?.entry(decided.index)?)));
     let rules: Vec<RuleRecord<'_>> = rules.map(|(index, rule)| RuleRecord::new(index, rule)).collect();
     Ok(json(&serde_json::json!({ "site": site, "changed": changed, "rules": rules })))
 }

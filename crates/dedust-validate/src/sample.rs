@@ -12,8 +12,8 @@ count. [`crate::joined`] finds what a rule brings together.
 use std::collections::{HashMap, HashSet};
 
 use dedust::errors::InvalidSite;
-use dedust::rules::{Change, Rule, SiteRules};
-use dedust::support::{Mirror, first_segment, write_moved};
+use dedust::rules::{Change, Mirror, Rule, SiteRules};
+use dedust::support::{first_segment, write_moved};
 use dedust::{ParsedUrl, RuleSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -77,7 +77,7 @@ impl Sampler {
         let Some(rules) = self.rules.site(site) else { return Ok(Vec::new()) };
         let urls = self.urls_of(site);
         if let Some(mirror) = rules.mirror() {
-            return Ok(vec![self.draw_for_mirror(&urls, site, &mirror)]);
+            return Ok(vec![self.draw_for_mirror(&urls, site, mirror)]);
         }
         // Nobody asks about a rule that was turned off.
         let asked = (0..rules.len()).filter(|&index| rules.rules()[index].off.is_none());
@@ -128,10 +128,8 @@ fn writes(rule: &Rule) -> bool {
 fn without_verdicts(rules: &RuleSet) -> Result<RuleSet, InvalidSite> {
     let mut copy = rules.without_sites();
     for (name, site) in rules.sites() {
-        let mut rules = site.rules().to_vec();
-        rules.iter_mut().for_each(|rule| rule.evidence.verdict = None);
-        let without = site.clone().with_rules(rules).unwrap_or_else(|_| site.clone());
-        copy.insert(name, without)?;
+        let without = site.clone().with_standings(|_, standing| standing.evidence.verdict = None);
+        copy.insert(name, without.unwrap_or_else(|_| site.clone()))?;
     }
     Ok(copy)
 }

@@ -4,7 +4,6 @@ Rules and URLs in, verdicts and rules out.
 
 use dedust::errors::InvalidSite;
 use dedust::rules::SiteRules;
-use dedust::support::Mirror;
 use dedust::{ParsedUrl, RuleSet};
 use dedust_fetch::Fetcher;
 
@@ -82,7 +81,7 @@ impl<'r> Validator<'r> {
     ) -> Result<Validation, ValidateError> {
         let Self { rules, sampler, options: Options { limits, mirrors, .. } } = self;
         let (limits, date) = (*limits, self.options.date.as_deref());
-        let sites = rules.sites().filter(|(_, site)| *mirrors || !has_mirror(site));
+        let sites = rules.sites().filter(|(_, site)| *mirrors || !is_mirror(site));
         let sites = sites.map(|(name, _)| Ok((name, sampler.draw(name)?)));
         let sites = sites.collect::<Result<Vec<_>, InvalidSite>>()?;
         let unproven = Unproven { rules, sampler, limits, date };
@@ -93,7 +92,7 @@ impl<'r> Validator<'r> {
     }
 }
 
-/// Whether a site has a mirror, also one that an earlier run refuted.
-fn has_mirror(site: &SiteRules) -> bool {
-    site.rules().iter().any(|rule| Mirror::of(rule).is_some())
+/// Whether a site is a mirror, also one that an earlier run refuted.
+fn is_mirror(site: &SiteRules) -> bool {
+    matches!(site, SiteRules::Mirror(_))
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use dedust::RuleSet;
 use dedust::errors::InvalidSite;
-use dedust::rules::{Outcome, Promise, RefusedRule, Rule, SiteRules, SiteSummary, Verdict};
+use dedust::rules::{Outcome, Promise, RefusedRule, Rule, SiteRules, SiteSummary, Standing, Verdict};
 
 use crate::finding::{Finding, Settled};
 use crate::pair::Target;
@@ -51,9 +51,15 @@ pub(crate) fn judge(
     let mut judged = rules.without_sites();
     for (name, site) in rules.sites() {
         let finding = |target| found.get(&(name, target)).copied();
-        let rules = judged_rules(site, finding, date);
         let settled = |index| finding(Target::Unproven(index))?.settled.as_ref();
-        judged.insert(name, with_settled(site, rules, settled)?)?;
+        let site = match site {
+            SiteRules::Rules(_) => with_settled(site, judged_rules(site, finding, date), settled)?,
+            SiteRules::Mirror(_) => site.clone().with_standings(|index, Standing { evidence, .. }| {
+                let finding = finding(Target::Rule(index));
+                evidence.verdict = verdict_after(evidence.verdict.as_ref(), finding, date);
+            })?,
+        };
+        judged.insert(name, site)?;
     }
     Ok(judged)
 }

@@ -5,7 +5,7 @@ What the module remembers between calls, and what it does with it: rules, which 
 use std::collections::BTreeMap;
 
 use dedust::errors::with_causes;
-use dedust::rules::{Decision, Rule, SiteRules, SiteSummary};
+use dedust::rules::{Decision, SiteRules, SiteSummary, Standing};
 use dedust::{Normalizer, RuleSet, Scratch};
 use foldhash::HashMap;
 use serde::Serialize;
@@ -103,14 +103,16 @@ impl State {
         let mut switched = rules.clone();
         for (site, switches) in switches {
             let known = rules.site(site).ok_or_else(|| format!("there is no site `{site}`"))?;
-            let mut rules = known.rules().to_vec();
-            for (index, is_on) in switches {
-                let rule = rules.get_mut(index).ok_or_else(|| format!("{site} has no rule {index}"))?;
-                set(rule, is_on);
+            if let Some((index, _)) = switches.iter().find(|(index, _)| known.entry(*index).is_none()) {
+                return Err(format!("{site} has no rule {index}"));
             }
-            let rules = SiteRules::new(SiteSummary::default(), rules).map_err(|error| with_causes(&error))?;
-            let rules = rules.with_hosts(known.hosts().to_vec());
-            switched.insert(site, rules).map_err(|error| with_causes(&error))?;
+            let known = known.clone().with_standings(|index, standing| {
+                if let Some((_, is_on)) = switches.iter().rfind(|(switched, _)| *switched == index) {
+                    set(standing, *is_on);
+                }
+            });
+            let known = known.map_err(|error| with_causes(&error))?;
+            switched.insert(site, known).map_err(|error| with_causes(&error))?;
         }
         self.normalizer = self.compiled(&switched);
         self.switched = Some(switched);
@@ -218,10 +220,10 @@ fn urls_of(lines: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Turns a rule on, whatever was found or decided about it, or off.
-fn set(rule: &mut Rule, is_on: bool) {
-    rule.off = (!is_on).then(Box::<Decision>::default);
+fn set(Standing { off, evidence, .. }: Standing<'_>, is_on: bool) {
+    *off = (!is_on).then(Box::<Decision>::default);
     if is_on {
-        rule.evidence.verdict = None;
+        evidence.verdict = None;
     }
 }
 

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use crate::normalizer::{Explanation, Normalizer};
 use crate::program::rules::{RuleList, UrlParts};
-use crate::rule::{Decision, Evidence, Fetched, RefusedRule, Rule, RuleSet, SiteRules, Verdict};
+use crate::rule::{Decision, Evidence, Fetched, Mirror, RefusedRule, Rule, RuleSet, SiteRules, Verdict};
 use crate::url::{ParseUrlError, ParsedUrl, site_of};
 
 /// A URL with all there is to say about it. Written as JSON, it is what `dedust explain --format json` prints.
@@ -45,7 +45,7 @@ pub struct ExplainedUrl<'a> {
     /// Those of them that are off.
     pub off_rules: usize,
     /// Why the URL is taken for one of another site, if it is.
-    pub mirror: Option<&'a Rule>,
+    pub mirror: Option<&'a Mirror>,
     /// Rules that changed the URL or its key, with their indexes.
     pub rules: Vec<(usize, &'a Rule)>,
     /// Rules that would have concerned it and are off.
@@ -170,15 +170,13 @@ impl<'a> ExplainedUrl<'a> {
             rules: explanation.rules.iter().filter_map(|&at| Some((at, known?.rules().get(at)?))).collect(),
             mirror: rules
                 .zip(explanation.mirror.as_deref())
-                .and_then(|(rules, name)| rules.site(name)?.applied().next())
-                .map(|(_, rule)| rule),
+                .and_then(|(rules, name)| rules.site(name)?.mirror()),
             off: known.map_or_else(Vec::new, |known| off_for(&explanation, &site, known)),
             refused: known.map_or_else(Vec::new, |known| refused_for(&explanation, &site, known)),
             site_rules: known.map_or(0, |site| site.len()),
             hosts: known.map_or(&[], |site| site.hosts()),
             refuted_rules: known.map_or(0, refuted_rules),
-            off_rules: known
-                .map_or(0, |known| known.rules().iter().filter(|rule| rule.off.is_some()).count()),
+            off_rules: known.map_or(0, |known| known.entries().filter(|entry| entry.off().is_some()).count()),
             is_compiled: rules.is_none(),
             site,
             explanation,
@@ -296,5 +294,5 @@ impl Trial {
 }
 
 fn refuted_rules(site: &SiteRules) -> usize {
-    site.rules().iter().filter(|rule| rule.off.is_none() && !rule.is_applied()).count()
+    site.entries().filter(|entry| entry.off().is_none() && !entry.is_applied()).count()
 }

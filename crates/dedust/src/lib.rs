@@ -62,7 +62,8 @@ pub use url::{ParsedUrl, site_of};
 ///   of which rules speak.
 /// - A [`Rule`](rules::Rule) makes a [`Change`](rules::Change) to some parts of a URL where its [`Test`](rules::Test)s hold,
 ///   and leaves the rest alone. Its [`Evidence`](rules::Evidence) says why it is trusted.
-/// - [`SiteRules`](rules::SiteRules) has the rules of one site, and a [`RuleSet`] those of all.
+/// - [`SiteRules`](rules::SiteRules) has the rules of one site, or says that it is a [`Mirror`](rules::Mirror); a [`RuleSet`] has all
+///   sites.
 ///
 /// The enums of which rules are made may get variants as the language grows; the parts of a URL ([`UrlPart`](rules::UrlPart),
 /// [`Spot`](rules::Spot), [`Value`](rules::Value)) are complete.
@@ -81,9 +82,9 @@ pub mod rules {
     pub use crate::rule::{
         AnyValue, Area, Atom, Change, Closed, Count, DEFAULT_RULES_MEMORY, Decided, DecidedRules,
         DecidedTwice, Decision, DecisionVerb, Displaced, Evidence, Example, FORMAT_VERSION, Fetched, Kept,
-        MAX_OPTIONS_BYTES, Mapped, MergeConflict, Merged, Outcome, PathPart, Prefer, Problem, Promise,
-        RefusedRule, Replace, Rule, RuleId, SiteRules, SiteSummary, Source, Spelling, Spot, Test, Trust,
-        ValueClass, Verdict, lint,
+        MAX_OPTIONS_BYTES, Mapped, MergeConflict, Merged, Mirror, OrderedRules, Outcome, PathPart, Prefer,
+        Problem, Promise, RefusedRule, Replace, Rule, RuleId, SiteEntry, SiteRules, SiteSummary, Source,
+        Spelling, Spot, Standing, Test, Trust, ValueClass, Verdict, lint,
     };
     pub use crate::url::{ParamName, UrlPart, Value, tokenize};
 }
@@ -95,7 +96,7 @@ pub mod rules {
 pub mod support {
     pub use crate::interner::Interner;
     pub use crate::program::rules::{RuleList, UrlParts};
-    pub use crate::rule::{Mirror, RuleIndex, without_never_made};
+    pub use crate::rule::{RuleIndex, without_never_made};
     pub use crate::url::{
         RawKey, RawValue, Separators, extension, first_segment, has_subdomains, visit_tokens, write_moved,
     };

@@ -8,7 +8,11 @@ const REFUTED: &str = r#""evidence": {"urls": 9, "support_pairs": 4, "false_pair
     "failure_bound": 0.5, "kinds": [], "verdict": {"outcome": "refuted", "same": 0, "different": 9, "failed": 0}}"#;
 
 fn load(rules: &str) -> RuleSet {
-    let file = format!(r#"{{"version": 1, "sites": {{"a.example": {{"rules": [{rules}]}}}}}}"#);
+    load_site(&format!(r#"{{"rules": [{rules}]}}"#))
+}
+
+fn load_site(site: &str) -> RuleSet {
+    let file = format!(r#"{{"version": 1, "sites": {{"a.example": {site}}}}}"#);
     RuleSet::load(file.as_bytes()).unwrap()
 }
 
@@ -62,20 +66,19 @@ fn what_is_not_applied_takes_nothing_away_from_later_rules() {
 fn a_rule_that_is_off_stands_beside_rules_of_any_kind() {
     let rules = load(
         r#"{"change": [{"drop": "q.s"}], "fetchable": true},
-           {"change": [{"replace": [{"from": "/index.html", "to": "/"}]}], "off": {}},
-           {"change": [{"move": "b.example"}], "off": {}}"#,
+           {"change": [{"replace": [{"from": "/index.html", "to": "/"}]}], "off": {}}"#,
     );
     assert_eq!(normalized(&rules, "http://a.example/index.html?s=1"), "http://a.example/index.html");
-    assert!(rules.site("a.example").unwrap().mirror().is_none());
 }
 
 #[test]
 fn a_mirror_that_is_off_moves_nothing() {
     let url = "http://a.example/p";
-    let mirror = r#"{"change": [{"move": "b.example"}], "fetchable": true}"#;
-    assert_eq!(normalized(&load(mirror), url), "http://b.example/p");
-    let off = load(&mirror.replacen('{', r#"{"off": {}, "#, 1));
+    let mirror = r#"{"mirror": {"of": "b.example", "fetchable": true}}"#;
+    assert_eq!(normalized(&load_site(mirror), url), "http://b.example/p");
+    let off = load_site(&mirror.replace("true", r#"true, "off": {}"#));
     assert_eq!(normalized(&off, url), url);
+    assert!(off.site("a.example").unwrap().mirror().is_none());
     assert_eq!(Normalizer::compile(&off).mirror_count(), 0);
 }
 

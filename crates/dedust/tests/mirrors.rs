@@ -4,37 +4,17 @@
 
 use dedust::errors::{InvalidSite, LoadRulesError};
 use dedust::{Normalizer, RuleSet, Scratch};
-use serde_json::{Value, json};
 
 /// `new.example`, where `sid` does not matter; and sites that show its pages.
 fn rules(mirrors: &[(&str, &str)]) -> String {
     let mirrors: String = mirrors
         .iter()
-        .map(|(site, mirror)| format!(r#","{site}": {{ "rules": [ {} ] }}"#, rule_of(mirror)))
+        .map(|(site, mirror)| format!(r#","{site}": {{ "mirror": {{ {mirror}, "evidence": {EVIDENCE} }} }}"#))
         .collect();
     let rule = format!(
         r#"{{ "when": {{}}, "change": [ {{ "drop": "q.sid" }} ], "fetchable": true, "evidence": {EVIDENCE} }}"#
     );
     format!(r#"{{ "version": 1, "sites": {{ "new.example": {{ "rules": [ {rule} ] }} {mirrors} }} }}"#)
-}
-
-/// The rule of a mirror that is described by the domain of the original, whether pages can be fetched there, and first segments of
-/// pages of its own; an empty one is the home page.
-fn rule_of(mirror: &str) -> Value {
-    let mirror: Value = serde_json::from_str(&format!("{{ {mirror} }}")).unwrap();
-    let except = mirror["except"].as_array().cloned().unwrap_or_default();
-    let (home, segments): (Vec<Value>, Vec<Value>) = except.into_iter().partition(|segment| segment == "");
-    let mut rule = json!({ "change": [ { "move": mirror["of"] } ] });
-    if !home.is_empty() {
-        rule["when"] = json!({ "path_0": { "any": { "class": "text", "except": segments } } });
-    } else if !segments.is_empty() {
-        rule["when"] = json!({ "path_0": { "not": segments } });
-    }
-    if mirror["fetchable"] == true {
-        rule["fetchable"] = true.into();
-    }
-    rule["evidence"] = serde_json::from_str(EVIDENCE).unwrap();
-    rule
 }
 
 const EVIDENCE: &str = r#"{ "urls": 9, "support_pairs": 9, "false_pairs": 0, "groups": 9, "failed_groups": 0,
@@ -153,7 +133,7 @@ fn rules_with_mirrors_are_saved_as_they_were_loaded() {
     loaded.save(&mut saved).unwrap();
     assert_eq!(RuleSet::load(saved.as_slice()).unwrap(), loaded);
     assert_eq!(
-        loaded.site("old.example").unwrap().rules()[0].to_string(),
+        loaded.site("old.example").unwrap().entry(0).unwrap().to_string(),
         "shows the pages of new.example, except /contact"
     );
 }

@@ -95,9 +95,7 @@ fn memory_for_a_rule_file_is_limited() {
         format!(r#","{number}.a":{{"hosts":[{hosts}],"rules":[{}]}}"#, drop("s"))
     });
     is_refused("mirrors", &|number| {
-        format!(
-            r#","m{number}.com":{{"rules":[{{"change":[{{"move":"o{number}.com"}}],"fetchable":true,{EVIDENCE}}}]}}"#
-        )
+        format!(r#","m{number}.com":{{"mirror":{{"of":"o{number}.com","fetchable":true,{EVIDENCE}}}}}"#)
     });
     is_refused("refused rules", &|number| {
         let refused = r#"{"change":[],"reason":"","votes":0,"against":0}"#;
@@ -109,7 +107,7 @@ fn memory_for_a_rule_file_is_limited() {
         (0..16).map(|number| format!("\"{number}{}\"", "x".repeat(230))).collect::<Vec<_>>().join(",");
     let mirror = |number: u64, of: &str, except: &str| {
         format!(
-            r#","m{number}.com":{{"rules":[{{"when":{{"path_0":{{"not":[{except}]}}}},"change":[{{"move":"{of}"}}],"fetchable":true,{EVIDENCE}}}]}}"#
+            r#","m{number}.com":{{"mirror":{{"of":"{of}","except":[{except}],"fetchable":true,{EVIDENCE}}}}}"#
         )
     };
     is_refused("exceptions", &|number| match number {

@@ -65,10 +65,6 @@ fn rules_that_make_no_sense_are_refused_with_the_reason() {
             "rule 0 is invalid: `(no value)` cannot stand in `path_0`",
         ),
         (
-            r#"{"change": [{"move": "b.example"}]}, {"change": [{"drop": "q.s"}]}"#,
-            "a rule that moves URLs to another site must be the only one",
-        ),
-        (
             r#"{"when": {"last_0": {"is": "a"}}, "closed": true, "change": [{"drop": "q.s"}]}"#,
             "rule 0 is invalid: a closed rule asks for path segments from the left, not for `last_0`",
         ),
@@ -85,6 +81,37 @@ fn rules_that_make_no_sense_are_refused_with_the_reason() {
         let file = format!(r#"{{"version": 1, "sites": {{"a.example": {{"rules": [{rules}]}}}}}}"#);
         let said = refusal(&file);
         assert!(said.starts_with(&format!("the rules of site `a.example` are refused: {reason}")), "{said}");
+    }
+}
+
+#[test]
+fn mirrors_that_make_no_sense_are_refused_with_the_reason() {
+    for (site, reason) in [
+        (
+            r#"{"mirror": {"of": "b.example"}, "rules": []}"#,
+            "are refused: a mirror of a site is nothing else",
+        ),
+        (
+            r#"{"mirror": {"of": "b.example"}, "hosts": []}"#,
+            "are refused: a mirror of a site is nothing else",
+        ),
+        (
+            r#"{"mirror": {"of": "b.example", "except": ["a/b"]}}"#,
+            "are refused: a mirror has at most 256 exceptions",
+        ),
+        (
+            r#"{"mirror": {"of": "a.example"}}"#,
+            "are refused: a mirror and the site whose pages it shows must be",
+        ),
+        (
+            r#"{"mirror": {"site": "b.example"}}"#,
+            "is malformed: unknown field `site`, expected one of `of`, `except`",
+        ),
+        (r#"{"mirror": null}"#, "is malformed: invalid type: null"),
+        (r#"{"rules": [{"change": [{"move": "b.example"}]}]}"#, "is malformed: unknown variant `move`"),
+    ] {
+        let said = refusal(&format!(r#"{{"version": 1, "sites": {{"a.example": {site}}}}}"#));
+        assert!(said.contains(reason), "{said}");
     }
 }
 

@@ -70,9 +70,31 @@ fn both_take_and_refuse_the_same_rules() {
         (r#"{"closed": "yes", "change": [{"drop": "q.sid"}]}"#, false),
         (r#"{"colour": "red", "change": [{"drop": "q.sid"}]}"#, false),
     ] {
-        let file = format!(r#"{{"version": 1, "sites": {{"a.example": {{"rules": [{rule}]}}}}}}"#);
-        assert_eq!(RuleSet::load(file.as_bytes()).is_ok(), fits, "loading {rule}");
-        let file: Value = serde_json::from_str(&file).unwrap();
-        assert_eq!(schemas.validate(&file, schema).is_ok(), fits, "the schema on {rule}");
+        agree_on(&schemas, schema, &format!(r#"{{"rules": [{rule}]}}"#), fits);
+    }
+}
+
+/// Whether loading and the schema take, or refuse, what is said of a site.
+fn agree_on(schemas: &Schemas, schema: SchemaIndex, site: &str, fits: bool) {
+    let file = format!(r#"{{"version": 1, "sites": {{"a.example": {site}}}}}"#);
+    assert_eq!(RuleSet::load(file.as_bytes()).is_ok(), fits, "loading {site}");
+    let file: Value = serde_json::from_str(&file).unwrap();
+    assert_eq!(schemas.validate(&file, schema).is_ok(), fits, "the schema on {site}");
+}
+
+#[test]
+fn both_take_and_refuse_the_same_mirrors() {
+    let mut schemas = Schemas::new();
+    let schema = schema(&mut schemas);
+    for (site, fits) in [
+        (r#"{"mirror": {"of": "b.example"}}"#, true),
+        (r#"{"mirror": {"of": "b.example", "except": ["", "x"], "fetchable": true, "pinned": {}}}"#, true),
+        (r#"{"mirror": {"of": "b.example"}, "rules": []}"#, false),
+        (r#"{"mirror": {"of": "b.example", "except": ["x/y"]}}"#, false),
+        (r#"{"mirror": {"of": "b.example", "last": true}}"#, false),
+        (r#"{"mirror": {}}"#, false),
+        (r#"{"mirror": null}"#, false),
+    ] {
+        agree_on(&schemas, schema, site, fits);
     }
 }

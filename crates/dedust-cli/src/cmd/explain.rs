@@ -137,7 +137,7 @@ impl Case<'_> {
             for sentence in words::trust(&rule.evidence) {
                 line("", &sentence)?;
             }
-            for sentence in words::decisions(rule) {
+            for sentence in words::decisions(*rule) {
                 line("", &sentence)?;
             }
             if !rule.fetchable {

@@ -92,7 +92,7 @@ fn warn_of_pinned(validation: &Validation, printer: &mut Printer) {
     let refuted = validation.findings.iter().filter(|finding| finding.outcome == Outcome::Refuted);
     let pinned = refuted.filter_map(|finding| {
         let Target::Rule(index) = finding.target else { return None };
-        let rule = validation.rules.site(&finding.site)?.rules().get(index)?;
+        let rule = validation.rules.site(&finding.site)?.entry(index)?;
         rule.is_applied().then_some((&finding.site, rule))
     });
     let pinned: Vec<_> = pinned.collect();

@@ -151,7 +151,7 @@ impl Draft {
             Change::Set { .. } | Change::Unrepeat | Change::UnrepeatParams => true,
             Change::Drop(Spot::FromRight(_)) | Change::Forget(_) | Change::ForgetPath => false,
             // Not learned so.
-            Change::SplitParams | Change::Order(_) | Change::Replace(_) | Change::Move(_) => false,
+            Change::SplitParams | Change::Order(_) | Change::Replace(_) => false,
         })
     }
 
@@ -190,7 +190,7 @@ impl Draft {
                 Change::Drop(Spot::FromRight(_)) | Change::Forget(_) | Change::ForgetPath => false,
                 Change::Map { .. } | Change::Unrepeat | Change::UnrepeatParams => false,
                 // Not learned so.
-                Change::SplitParams | Change::Order(_) | Change::Replace(_) | Change::Move(_) => false,
+                Change::SplitParams | Change::Order(_) | Change::Replace(_) => false,
             })
     }
 

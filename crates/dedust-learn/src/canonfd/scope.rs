@@ -88,7 +88,7 @@ pub(super) fn changes_host(changes: &[Change]) -> bool {
         Change::Drop(Spot::FromRight(_)) | Change::Forget(Spot::FromRight(_)) | Change::ForgetPath => false,
         Change::Fold { .. } | Change::Path(_) | Change::Unrepeat | Change::UnrepeatParams => false,
         // Not learned so.
-        Change::SplitParams | Change::Order(_) | Change::Replace(_) | Change::Move(_) => false,
+        Change::SplitParams | Change::Order(_) | Change::Replace(_) => false,
     })
 }
 

@@ -307,7 +307,7 @@ impl<'c> Search<'c> {
                 Change::Map { .. } | Change::Fold { .. } | Change::Set { .. } | Change::Path(_) => true,
                 Change::Unrepeat | Change::UnrepeatParams => true,
                 // Not learned so.
-                Change::SplitParams | Change::Order(_) | Change::Replace(_) | Change::Move(_) => false,
+                Change::SplitParams | Change::Order(_) | Change::Replace(_) => false,
             })
     }
 

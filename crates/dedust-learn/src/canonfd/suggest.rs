@@ -184,7 +184,7 @@ impl Search<'_> {
             Change::Map { .. } | Change::Fold { .. } | Change::Path(_) => true,
             Change::Unrepeat | Change::UnrepeatParams => true,
             // Not suggested so.
-            Change::SplitParams | Change::Order(_) | Change::Replace(_) | Change::Move(_) => false,
+            Change::SplitParams | Change::Order(_) | Change::Replace(_) => false,
         })
     }
 
@@ -231,7 +231,7 @@ impl Search<'_> {
             Change::Fold { .. } | Change::Set { .. } | Change::Path(_) => Family::Other,
             Change::Unrepeat | Change::UnrepeatParams => Family::Other,
             // Not suggested so.
-            Change::SplitParams | Change::Order(_) | Change::Replace(_) | Change::Move(_) => Family::Other,
+            Change::SplitParams | Change::Order(_) | Change::Replace(_) => Family::Other,
         };
         draft.change.iter().map(family).max().unwrap_or(Family::Other)
     }

@@ -131,6 +131,6 @@ fn writes_all(draft: &Draft) -> bool {
         Change::Drop(_) | Change::Map { .. } | Change::Fold { .. } | Change::Set { .. } => true,
         Change::Path(_) | Change::Unrepeat | Change::UnrepeatParams => true,
         // Not learned so.
-        Change::SplitParams | Change::Order(_) | Change::Replace(_) | Change::Move(_) => true,
+        Change::SplitParams | Change::Order(_) | Change::Replace(_) => true,
     })
 }

@@ -23,7 +23,7 @@ pub(crate) fn compile(rules: &RuleSet) -> ImageBuilder {
 pub(crate) fn add_site(builder: &mut ImageBuilder, domain: &str, site: &SiteRules) {
     if let Some(mirror) = site.mirror() {
         let facts = SiteFacts { with_subdomains: true, weight: site.summary().urls, rules: 1 };
-        builder.insert_mirror(domain.as_bytes(), facts, &mirror);
+        builder.insert_mirror(domain.as_bytes(), facts, mirror);
         return;
     }
     let rules: Vec<(usize, &Rule)> = site.applied().collect();

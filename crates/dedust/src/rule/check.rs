@@ -29,9 +29,6 @@ pub enum InvalidRule {
     /// The order names something else than a query parameter.
     #[error("the order names `{0}`, which is no query parameter")]
     UnknownInOrder(UrlPart),
-    /// A change that must be the only one.
-    #[error("a rule that moves URLs to another site makes no other change")]
-    NotAlone,
     /// A replacement could go on for ever, or looks for nothing.
     #[error("replacing `{from}` by `{to}` makes URLs no shorter")]
     ReplaceGrows {
@@ -93,14 +90,10 @@ pub(super) fn check_rule(rule: &Rule) -> Result<(), InvalidRule> {
     {
         return Err(InvalidRule::ClosedFromRight(spot.to_string().into()));
     }
-    let is_alone = |change: &Change| matches!(change, Change::Move(_));
-    if rule.change.len() > 1 && rule.change.iter().any(is_alone) {
-        return Err(InvalidRule::NotAlone);
-    }
     for change in &rule.change {
         match change {
             Change::Replace(list) => list.iter().try_for_each(check_replace)?,
-            Change::Move(_) | Change::SplitParams => {}
+            Change::SplitParams => {}
             Change::Order(order) => {
                 order.iter().try_for_each(|key| check_text(key, None))?;
                 let is_param = |key: &UrlPart| matches!(key, UrlPart::QueryParam(_));

@@ -7,7 +7,7 @@ Reads and writes no file.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Decision, InvalidSite, Rule, RuleSet, SiteRules};
+use super::{Decision, InvalidSite, Rule, RuleSet, SiteRules, Standing};
 
 /// What is decided about a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,13 +82,13 @@ pub enum DecideError {
 }
 
 impl DecisionVerb {
-    /// Changes a rule. `false`: it was so before, and keeps the decision that it has.
-    pub fn apply(self, rule: &mut Rule, decision: &Decision) -> bool {
+    /// Changes what was decided. `false`: it was so before, and the decision stays that it was.
+    pub fn apply(self, Standing { off, pinned, .. }: Standing<'_>, decision: &Decision) -> bool {
         let (decided, is_decided) = match self {
-            Self::Off => (&mut rule.off, true),
-            Self::On => (&mut rule.off, false),
-            Self::Pin => (&mut rule.pinned, true),
-            Self::Unpin => (&mut rule.pinned, false),
+            Self::Off => (off, true),
+            Self::On => (off, false),
+            Self::Pin => (pinned, true),
+            Self::Unpin => (pinned, false),
         };
         let is_changed = decided.is_some() != is_decided;
         if is_changed {
@@ -99,10 +99,10 @@ impl DecisionVerb {
 }
 
 impl SiteRules {
-    /// The indexes of the rule whose id starts with `id`: one, unless the site has the same rule twice. `name` is that of the site.
+    /// The indexes of the entry whose id starts with `id`: one, unless the site has the same rule twice. `name` is that of the site.
     pub fn rules_with_id(&self, name: &str, id: &str) -> Result<Vec<usize>, DecideError> {
         let id = id.to_ascii_lowercase();
-        let ids: Vec<String> = self.rules().iter().map(|rule| rule.id().to_string()).collect();
+        let ids: Vec<String> = self.entries().map(|entry| entry.id().to_string()).collect();
         let matching: Vec<usize> =
             (0..ids.len()).filter(|&at| !id.is_empty() && ids[at].starts_with(&id)).collect();
         let (site, id) = (name.into(), id.into());
@@ -151,13 +151,21 @@ impl RuleSet {
         }
         indexes.sort_unstable();
         indexes.dedup();
-        let mut rules = rules.rules().to_vec();
-        let decided: Vec<Decided> = indexes
-            .into_iter()
-            .map(|index| Decided { index, is_changed: verb.apply(&mut rules[index], decision) })
-            .collect();
+        let mut decided: Vec<Decided> = Vec::with_capacity(indexes.len());
+        let after = rules.clone().with_standings(|index, standing| {
+            if indexes.binary_search(&index).is_ok() {
+                decided.push(Decided { index, is_changed: verb.apply(standing, decision) });
+            }
+        });
+        let after = after.map_err(|source| {
+            let mut refused = rules.rules().to_vec();
+            for &index in &indexes {
+                verb.apply((&mut refused[index]).into(), decision);
+            }
+            DecideError::Refused { site: site.into(), rules: refused, source }
+        })?;
         if decided.iter().any(|decided| decided.is_changed) {
-            self.replace_rules(site, rules)?;
+            self.sites.insert(site.into(), after);
         }
         Ok(decided)
     }

@@ -12,7 +12,7 @@ use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Change, Closed, Evidence, Promise, Rule, SiteRules, Spot, Test};
+use super::{Change, Closed, Evidence, Promise, Rule, SiteEntry, SiteRules, Spot, Test};
 
 /// Who decided, when and why.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,11 +45,18 @@ impl fmt::Display for Decision {
     }
 }
 
-/// Names a rule by what it says: eight hexadecimal digits that depend on nothing but `when`, `closed`, `change` and `last`.
+/// Names a rule by what it says: eight hexadecimal digits that depend on nothing but `when`, `closed`, `change` and `last`; a mirror by
+/// the other site and the exceptions.
 ///
 /// For people to type. Programs that ask whether two rules are the same use [`Rule::says_same`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RuleId(u32);
+
+impl RuleId {
+    pub(super) fn of_hash(hash: u64) -> Self {
+        Self((hash >> 32) as u32)
+    }
+}
 
 impl fmt::Display for RuleId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -70,7 +77,7 @@ impl Rule {
     /// Whether URLs are changed by it. Not if somebody turned it off, nor if fetching pages refuted it; a pinned one is applied
     /// even then, since people have the last word.
     pub fn is_applied(&self) -> bool {
-        self.off.is_none() && (self.pinned.is_some() || !self.evidence.is_refuted())
+        SiteEntry::from(self).is_applied()
     }
 
     /// What it is called on the command line.
@@ -78,7 +85,7 @@ impl Rule {
         let said = Said { when: &self.when, closed: self.closed, change: &self.change, last: self.last };
         // Names of parts are texts, so that this cannot fail.
         let json = serde_json::to_vec(&said).unwrap_or_default();
-        RuleId((xxh3_64(&json) >> 32) as u32)
+        RuleId::of_hash(xxh3_64(&json))
     }
 
     /// Whether another rule says the same, whatever is known or was decided about the two.

@@ -70,15 +70,17 @@ struct RuleFields {
     fetchable: bool,
     #[serde(default)]
     evidence: Evidence,
-    #[serde(default, deserialize_with = "decided")]
+    #[serde(default, deserialize_with = "given")]
     off: Option<Box<Decision>>,
-    #[serde(default, deserialize_with = "decided")]
+    #[serde(default, deserialize_with = "given")]
     pinned: Option<Box<Decision>>,
 }
 
-/// A decision that is there; `null` would leave open whether one was made.
-fn decided<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<Decision>>, D::Error> {
-    Deserialize::deserialize(deserializer).map(Some)
+/// What is there; `null` would leave open whether it is.
+pub(super) fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 impl From<RuleFields> for Rule {
@@ -110,7 +112,7 @@ impl Serialize for Rule {
                 fields.serialize_field(name, decision)?;
             }
         }
-        if self.evidence != Evidence::default() {
+        if !self.evidence.is_none() {
             fields.serialize_field("evidence", &self.evidence)?;
         }
         fields.end()
@@ -226,9 +228,6 @@ pub enum Change {
     /// Replace texts of the URL by others, one after the other, again and again until none of them changes it. Not made to a URL of
     /// which some value was forgotten, nor where the result is no URL of the site in safe normal form.
     Replace(Vec<Replace>),
-    /// The URL is one of another site, named by its registrable domain. Such a rule is the only one of its site, and asks for
-    /// nothing but the first path segment.
-    Move(Box<str>),
 }
 
 /// Which text is replaced by which. A token is a run of letters and digits, or a single other character; only whole tokens are

@@ -85,6 +85,11 @@ pub struct Example {
 }
 
 impl Evidence {
+    /// Whether nothing is known, as of what was written by hand.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// Whether fetching pages showed that the rule does not hold.
     pub fn is_refuted(&self) -> bool {
         self.verdict.as_ref().is_some_and(|verdict| verdict.outcome == Outcome::Refuted)

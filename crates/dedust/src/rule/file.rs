@@ -17,7 +17,8 @@ The rule file: JSON for machines and people, format version first, the same byte
           "evidence": { "urls": 300, "support_pairs": 280, "false_pairs": 0, "...": "..." }
         }
       ]
-    }
+    },
+    "example.net": { "mirror": { "of": "example.org", "except": ["contact"], "evidence": { "...": "..." } } }
   }
 }
 ```
@@ -35,11 +36,12 @@ use serde::de::{self, DeserializeOwned, DeserializeSeed, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
+use super::definition::given;
 use super::limits::{
     DEFAULT_RULES_MEMORY, MAX_OPTIONS_BYTES, MAX_SITE_BYTES, Progress, memory_of, memory_to_compile,
 };
 use super::set::check_site;
-use super::{InvalidSite, RefusedRule, Rule, RuleSet, SiteRules, SiteSummary};
+use super::{InvalidSite, Mirror, RefusedRule, Rule, RuleSet, SiteRules, SiteSummary};
 use crate::interner::Interner;
 
 /// The format that this build writes and reads.
@@ -137,14 +139,34 @@ struct Saved<'a> {
 }
 
 #[derive(Serialize)]
-struct SavedSite<'a> {
-    #[serde(skip_serializing_if = "is_default")]
-    summary: &'a SiteSummary,
-    #[serde(skip_serializing_if = "<[Box<str>]>::is_empty")]
-    hosts: &'a [Box<str>],
-    rules: &'a [Rule],
-    #[serde(skip_serializing_if = "<[RefusedRule]>::is_empty")]
-    refused: &'a [RefusedRule],
+#[serde(untagged)]
+enum SavedSite<'a> {
+    Rules {
+        #[serde(skip_serializing_if = "is_default")]
+        summary: &'a SiteSummary,
+        #[serde(skip_serializing_if = "<[Box<str>]>::is_empty")]
+        hosts: &'a [Box<str>],
+        rules: &'a [Rule],
+        #[serde(skip_serializing_if = "<[RefusedRule]>::is_empty")]
+        refused: &'a [RefusedRule],
+    },
+    Mirror {
+        mirror: &'a Mirror,
+    },
+}
+
+impl<'a> From<&'a SiteRules> for SavedSite<'a> {
+    fn from(site: &'a SiteRules) -> Self {
+        match site {
+            SiteRules::Rules(_) => Self::Rules {
+                summary: site.summary(),
+                hosts: site.hosts(),
+                rules: site.rules(),
+                refused: site.refused(),
+            },
+            SiteRules::Mirror(mirror) => Self::Mirror { mirror },
+        }
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
@@ -155,33 +177,22 @@ fn is_default(summary: &&SiteSummary) -> bool {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LoadedSite<'a> {
-    #[serde(default)]
-    summary: SiteSummary,
-    #[serde(default)]
-    hosts: Vec<Box<str>>,
-    #[serde(borrow, default)]
-    rules: Vec<&'a RawValue>,
-    #[serde(borrow, default)]
-    refused: Vec<&'a RawValue>,
+    #[serde(default, deserialize_with = "given")]
+    summary: Option<SiteSummary>,
+    #[serde(default, deserialize_with = "given")]
+    hosts: Option<Vec<Box<str>>>,
+    #[serde(borrow, default, deserialize_with = "given")]
+    rules: Option<Vec<&'a RawValue>>,
+    #[serde(borrow, default, deserialize_with = "given")]
+    refused: Option<Vec<&'a RawValue>>,
+    #[serde(default, deserialize_with = "given")]
+    mirror: Option<Mirror>,
 }
 
 impl RuleSet {
     /// Writes the rule file.
     pub fn save(&self, mut writer: impl Write) -> io::Result<()> {
-        let sites = self
-            .sites()
-            .map(|(site, rules)| {
-                (
-                    site,
-                    SavedSite {
-                        summary: rules.summary(),
-                        hosts: rules.hosts(),
-                        rules: rules.rules(),
-                        refused: rules.refused(),
-                    },
-                )
-            })
-            .collect();
+        let sites = self.sites().map(|(site, rules)| (site, rules.into())).collect();
         let options = self.options().map(serde_json::from_str).transpose()?;
         let saved = Saved { version: FORMAT_VERSION, method: self.method(), options, sites };
         serde_json::to_writer_pretty(&mut writer, &saved)?;
@@ -208,12 +219,16 @@ impl RuleSet {
 
 impl LoadedSite<'_> {
     fn check(self, site: &str) -> Result<SiteRules, LoadRulesError> {
-        let Self { summary, hosts, rules, refused } = self;
-        let rules = read_list("rule", site, &rules)?;
-        let refused = read_list("refused rule", site, &refused)?;
+        let Self { summary, hosts, rules, refused, mirror } = self;
         let refuse = |source| LoadRulesError::InvalidSite { site: site.into(), source };
-        let rules = SiteRules::new(summary, rules).map_err(refuse)?;
-        Ok(rules.with_refused(refused).with_hosts(hosts))
+        if let Some(mirror) = mirror {
+            let is_alone = summary.is_none() && hosts.is_none() && rules.is_none() && refused.is_none();
+            return if is_alone { Ok(mirror.into()) } else { Err(refuse(InvalidSite::NotOnlyMirror)) };
+        }
+        let rules = read_list("rule", site, &rules.unwrap_or_default())?;
+        let refused = read_list("refused rule", site, &refused.unwrap_or_default())?;
+        let rules = SiteRules::new(summary.unwrap_or_default(), rules).map_err(refuse)?;
+        Ok(rules.with_refused(refused).with_hosts(hosts.unwrap_or_default()))
     }
 }
 

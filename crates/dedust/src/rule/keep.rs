@@ -4,9 +4,15 @@ Rules that were learned again, with what people and `validate` said about the ru
 New rules and earlier ones in, rules out in which the new rules have the earlier decisions and verdicts. Decided rules that were not
 learned again are added: those that are off stay off, pinned ones are applied. Where a pinned rule and a learned one cannot stand together, the pinned
 one stays and the learned one is left out. Nothing else of the earlier rules is kept.
+
+That a site is a mirror is decided about as a rule is. A site that is a mirror in one of the sets and has rules in the other stays what it was if
+something applied is pinned there; else it is what was learned, and what was off is forgotten.
 */
 
-use super::{Decision, Evidence, InvalidRule, InvalidSite, Rule, RuleIndex, RuleSet, SiteRules, SiteSummary};
+use super::{
+    Decision, Evidence, InvalidRule, InvalidSite, Mirror, Rule, RuleId, RuleIndex, RuleSet, SiteEntry,
+    SiteRules, SiteSummary, Standing,
+};
 
 /// What was kept of earlier rules, and what that took.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,8 +36,12 @@ pub struct Kept {
 pub struct Displaced {
     /// Its site.
     pub site: Box<str>,
-    /// The rule. If it is pinned itself, it stays in the list and is off.
-    pub rule: Rule,
+    /// What it is called.
+    pub id: RuleId,
+    /// What it does, in words.
+    pub rule: Box<str>,
+    /// Whether it is pinned itself: then it stays in the list and is off.
+    pub is_pinned: bool,
     /// Why the rules could not stand together; `None` if they hold on different hosts.
     pub cause: Option<InvalidSite>,
 }
@@ -41,13 +51,18 @@ impl RuleSet {
     pub fn keep(&mut self, earlier: &Self) -> Kept {
         let mut kept = Kept::default();
         for (name, before) in earlier.sites() {
-            let is_kept = |rule: &Rule| is_decided(rule) || rule.evidence.verdict.is_some();
-            if !before.rules().iter().any(is_kept) {
+            let is_kept = |entry: SiteEntry<'_>| entry.is_decided() || entry.evidence().verdict.is_some();
+            if !before.entries().any(is_kept) {
                 continue;
             }
             let learned = self.sites.get(name).cloned();
             let is_new = learned.is_none();
-            let rules = SiteKeeper { name, before, kept: &mut kept }.keep(learned.unwrap_or_default());
+            let mut keeper = SiteKeeper { name, before, kept: &mut kept };
+            let rules = match (before, learned.unwrap_or_default()) {
+                (SiteRules::Mirror(mirror), learned) => keeper.keep_mirror(mirror, learned),
+                (SiteRules::Rules(_), learned @ SiteRules::Rules(_)) => keeper.keep_rules(learned),
+                (SiteRules::Rules(_), SiteRules::Mirror(mirror)) => keeper.keep_rules_of_mirror(*mirror),
+            };
             if !(is_new && rules.is_empty()) {
                 self.sites.insert(name.into(), rules);
             }
@@ -63,7 +78,39 @@ struct SiteKeeper<'a> {
 }
 
 impl SiteKeeper<'_> {
-    fn keep(mut self, learned: SiteRules) -> SiteRules {
+    /// What was learned of a site that was a mirror.
+    fn keep_mirror(&mut self, before: &Mirror, learned: SiteRules) -> SiteRules {
+        match learned {
+            SiteRules::Mirror(mut mirror) if mirror.says_same(before) => {
+                self.count(before.into());
+                self.kept.verdicts += u64::from(keep_standing(before.into(), &mut *mirror));
+                SiteRules::Mirror(mirror)
+            }
+            learned if learned.is_empty() || is_vouched_for(before.into()) => {
+                self.count(before.into());
+                let free = learned.entries().filter(|entry| is_free(*entry));
+                self.displace(free, Some(&InvalidSite::NotOnlyMirror));
+                before.clone().into()
+            }
+            learned => learned,
+        }
+    }
+
+    /// What was learned of a site that had rules and is a mirror.
+    fn keep_rules_of_mirror(&mut self, learned: Mirror) -> SiteRules {
+        if !self.before.entries().any(is_vouched_for) {
+            return learned.into();
+        }
+        self.displace([SiteEntry::from(&learned)], Some(&InvalidSite::NotOnlyMirror));
+        self.keep_rules(SiteRules::default())
+    }
+
+    fn count(&mut self, before: SiteEntry<'_>) {
+        self.kept.off += u64::from(before.off().is_some());
+        self.kept.pinned += u64::from(before.pinned().is_some());
+    }
+
+    fn keep_rules(&mut self, learned: SiteRules) -> SiteRules {
         let mut rules = learned.rules().to_vec();
         let added = self.apply_decisions(&mut rules);
         let has_pinned = added.iter().any(Rule::is_applied);
@@ -77,7 +124,8 @@ impl SiteKeeper<'_> {
             (true, true) => self.common_hosts(learned.hosts(), &mut rules),
         };
         let mut refused = learned.refused().to_vec();
-        let decided: Vec<Rule> = rules.iter().filter(|rule| is_decided(rule)).cloned().collect();
+        let decided: Vec<Rule> =
+            rules.iter().filter(|&rule| SiteEntry::from(rule).is_decided()).cloned().collect();
         let index = RuleIndex::new(&decided);
         refused
             .retain(|refused| index.indexes_of(&decided, &refused.to_rule(Evidence::default())).is_empty());
@@ -85,10 +133,7 @@ impl SiteKeeper<'_> {
         let rules = self.settle(learned, rules).with_refused(refused);
         // What a rule loses that was not learned from this crawl is not in the promise.
         let summary = SiteSummary { promise, ..rules.summary().clone() };
-        let rules = rules.with_summary(summary);
-        // A mirror is one on all hosts.
-        let hosts = if rules.mirror().is_some() { Vec::new() } else { hosts };
-        rules.with_hosts(hosts)
+        rules.with_summary(summary).with_hosts(hosts)
     }
 
     /// Copies decisions and verdicts to rules that say the same, and returns decided ones that were not learned again.
@@ -96,21 +141,13 @@ impl SiteKeeper<'_> {
         let index = RuleIndex::new(rules);
         let mut added = Vec::new();
         for before in self.before.rules() {
-            self.kept.off += u64::from(before.off.is_some());
-            self.kept.pinned += u64::from(before.pinned.is_some());
+            self.count(before.into());
             let indexes = index.indexes_of(rules, before);
             for &index in &indexes {
-                let rule = &mut rules[index];
                 // A list may have a rule twice. What was decided about one is decided about both.
-                rule.off = before.off.clone().or(rule.off.take());
-                rule.pinned = before.pinned.clone().or(rule.pinned.take());
-                rule.fetchable |= before.pinned.is_some() && before.fetchable;
-                if before.evidence.verdict.is_some() && rule.evidence.verdict.is_none() {
-                    rule.evidence.verdict.clone_from(&before.evidence.verdict);
-                    self.kept.verdicts += 1;
-                }
+                self.kept.verdicts += u64::from(keep_standing(before.into(), &mut rules[index]));
             }
-            if indexes.is_empty() && is_decided(before) {
+            if indexes.is_empty() && SiteEntry::from(before).is_decided() {
                 added.push(before.clone());
             }
         }
@@ -131,9 +168,10 @@ impl SiteKeeper<'_> {
                 let common: Vec<Box<str>> =
                     learned.iter().filter(|host| before.contains(host)).cloned().collect();
                 if common.is_empty() {
-                    let (free, others) = std::mem::take(rules).into_iter().partition(is_free);
+                    let (free, others): (Vec<Rule>, _) =
+                        std::mem::take(rules).into_iter().partition(|rule| is_free(rule.into()));
                     *rules = others;
-                    self.displace(free, None);
+                    self.displace(&free, None);
                     return before.to_vec();
                 }
                 if common.len() < before.len() {
@@ -156,21 +194,44 @@ impl SiteKeeper<'_> {
                 // Only rules that are off are left, of which one makes no sense: no rule set has such rules.
                 return SiteRules::default();
             }
-            self.displace(displaced, Some(&error));
+            self.displace(&displaced, Some(&error));
         }
     }
 
-    fn displace(&mut self, rules: Vec<Rule>, cause: Option<&InvalidSite>) {
-        let site: &str = self.name;
-        let displaced =
-            rules.into_iter().map(|rule| Displaced { site: site.into(), rule, cause: cause.cloned() });
+    fn displace<'e>(
+        &mut self,
+        entries: impl IntoIterator<Item = impl Into<SiteEntry<'e>>>,
+        cause: Option<&InvalidSite>,
+    ) {
+        let site = self.name;
+        let displaced = entries.into_iter().map(Into::into).map(|entry: SiteEntry<'_>| Displaced {
+            site: site.into(),
+            id: entry.id(),
+            rule: entry.to_string().into(),
+            is_pinned: entry.pinned().is_some(),
+            cause: cause.cloned(),
+        });
         self.kept.displaced.extend(displaced);
     }
 }
 
+/// Gives an entry the decisions and the verdict of one that said the same. `true` if it has got a verdict.
+fn keep_standing<'a>(before: SiteEntry<'_>, now: impl Into<Standing<'a>>) -> bool {
+    let Standing { fetchable, evidence, off, pinned } = now.into();
+    let kept = |decision: Option<&Decision>| decision.cloned().map(Box::new);
+    *off = kept(before.off()).or(off.take());
+    *pinned = kept(before.pinned()).or(pinned.take());
+    *fetchable |= before.pinned().is_some() && before.fetchable();
+    let is_new = before.evidence().verdict.is_some() && evidence.verdict.is_none();
+    if is_new {
+        evidence.verdict.clone_from(&before.evidence().verdict);
+    }
+    is_new
+}
+
 /// Takes rules out of a list that is refused, rather those that nobody vouches for. A pinned one stays, and is off.
 fn make_room(rules: &mut Vec<Rule>, error: &InvalidSite) -> Vec<Rule> {
-    let is_free_at = |index: usize| rules.get(index).is_some_and(is_free);
+    let is_free_at = |index: usize| rules.get(index).is_some_and(|rule| is_free(rule.into()));
     let index = match error {
         InvalidSite::Rule { index, source: InvalidRule::NeverMade { by, .. } } => {
             Some(if !is_free_at(*index) && is_free_at(*by) { *by } else { *index })
@@ -181,8 +242,9 @@ fn make_room(rules: &mut Vec<Rule>, error: &InvalidSite) -> Vec<Rule> {
     if let Some(index) = index.filter(|&index| is_free_at(index)) {
         return vec![rules.remove(index)];
     }
-    if index.is_none() && rules.iter().any(is_free) {
-        let (free, others) = std::mem::take(rules).into_iter().partition(is_free);
+    if index.is_none() && rules.iter().any(|rule| is_free(rule.into())) {
+        let (free, others): (Vec<Rule>, _) =
+            std::mem::take(rules).into_iter().partition(|rule| is_free(rule.into()));
         *rules = others;
         return free;
     }
@@ -198,13 +260,14 @@ fn make_room(rules: &mut Vec<Rule>, error: &InvalidSite) -> Vec<Rule> {
     })
 }
 
-fn is_decided(rule: &Rule) -> bool {
-    rule.off.is_some() || rule.pinned.is_some()
+/// Whether an entry is applied though nobody vouches for it.
+fn is_free(entry: SiteEntry<'_>) -> bool {
+    entry.is_applied() && entry.pinned().is_none()
 }
 
-/// Whether a rule is applied though nobody vouches for it.
-fn is_free(rule: &Rule) -> bool {
-    rule.is_applied() && rule.pinned.is_none()
+/// Whether an entry is applied and somebody vouches for it.
+fn is_vouched_for(entry: SiteEntry<'_>) -> bool {
+    entry.is_applied() && entry.pinned().is_some()
 }
 
 #[cfg(test)]
@@ -278,17 +341,36 @@ mod tests {
             load(r#"{"rules": [{"change": [{"drop": "q.s"}]}, {"change": [{"drop": "q.u"}]}]}"#);
         let kept = learned.keep(&earlier);
         assert_eq!(rules(&learned), ["`u` does not matter", "pinned: where `s` is `1`: `t` does not matter"]);
-        assert_eq!(kept.displaced[0].rule.to_string(), "`s` does not matter");
+        assert_eq!(&*kept.displaced[0].rule, "`s` does not matter");
         assert!(kept.displaced[0].cause.is_some());
     }
 
     #[test]
     fn mirrors_give_way_too() {
         let earlier = load(r#"{"rules": [{"change": [{"drop": "q.s"}], "pinned": {}}]}"#);
-        let mut learned = load(r#"{"rules": [{"change": [{"move": "b.example"}]}]}"#);
+        let mut learned = load(r#"{"mirror": {"of": "b.example"}}"#);
         let kept = learned.keep(&earlier);
         assert_eq!(rules(&learned), ["pinned: `s` does not matter"]);
         assert_eq!(kept.displaced.len(), 1);
+        assert_eq!(&*kept.displaced[0].rule, "shows the pages of b.example");
+    }
+
+    #[test]
+    fn decisions_about_a_mirror_are_kept() {
+        let mirror = |decision: &str| load(&format!(r#"{{"mirror": {{"of": "b.example"{decision}}}}}"#));
+        let rules = || load(r#"{"rules": [{"change": [{"drop": "q.s"}]}]}"#);
+        let (plain, off, pinned) = (mirror(""), mirror(r#", "off": {}"#), mirror(r#", "pinned": {}"#));
+        for (earlier, learned, expected, displaced) in [
+            (&off, plain.clone(), &off, 0),
+            (&off, RuleSet::new(""), &off, 0),
+            (&off, rules(), &rules(), 0),
+            (&pinned, rules(), &pinned, 1),
+            (&pinned, mirror(r#", "except": ["x"]"#), &pinned, 1),
+        ] {
+            let mut kept = learned;
+            assert_eq!(kept.keep(earlier).displaced.len(), displaced);
+            assert_eq!(kept.sites, expected.sites);
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@ use self::outline::{Field, Lines, fields};
 use super::file::are_options;
 use super::set::check_site;
 use super::{
-    FORMAT_VERSION, InvalidRule, InvalidSite, LoadRulesError, RefusedRule, Rule, RuleSet, SiteRules,
+    FORMAT_VERSION, InvalidRule, InvalidSite, LoadRulesError, Mirror, RefusedRule, Rule, RuleSet, SiteRules,
     SiteSummary,
 };
 use crate::with_causes::with_causes;
@@ -191,7 +191,15 @@ impl<'a> Linter<'a> {
         let about = About { site: Some(name), rule: None };
         let line = self.lines.of(site);
         let (mut rules, mut hosts) = (Vec::new(), Vec::new());
-        for Field { name: field, value } in self.fields_of(site.get(), line, about) {
+        let fields = self.fields_of(site.get(), line, about);
+        if let Some(mirror) = fields.iter().find(|field| field.name == "mirror") {
+            if fields.len() > 1 {
+                self.error(line, about, InvalidSite::NotOnlyMirror);
+            }
+            self.mirror(name, mirror.value);
+            return;
+        }
+        for Field { name: field, value } in fields {
             match &*field {
                 "summary" => drop(self.read::<SiteSummary>(value, about)),
                 "hosts" => hosts = self.read::<Vec<Box<str>>>(value, about).unwrap_or_default(),
@@ -199,7 +207,7 @@ impl<'a> Linter<'a> {
                 "refused" => self.refused(value, about),
                 _ => {
                     let line = self.lines.of(value);
-                    let expected = "`rules`, `hosts`, `summary` or `refused`";
+                    let expected = "`rules`, `hosts`, `summary`, `refused` or `mirror`";
                     self.error(line, about, format_args!("unknown field `{field}`, expected {expected}"));
                 }
             }
@@ -233,6 +241,18 @@ impl<'a> Linter<'a> {
                     self.warn(*line, about, doubt);
                 }
             }
+        }
+    }
+
+    fn mirror(&mut self, name: &str, mirror: &'a RawValue) {
+        let about = About { site: Some(name), rule: None };
+        let line = self.lines.of(mirror);
+        let Some(mirror) = self.read::<Mirror>(mirror, about) else { return };
+        if let Some(doubt) = doubt::of_entry((&mirror).into()) {
+            self.warn(line, about, doubt);
+        }
+        if let Err(error) = check_site(name, &mirror.into()) {
+            self.error(line, about, error);
         }
     }
 

@@ -6,7 +6,10 @@ applied, pinned over off. Rules of two sets may not be able to stand together, o
 caller prefers one of the sets.
 */
 
-use super::{Evidence, InvalidSite, Outcome, Promise, Rule, RuleIndex, RuleSet, SiteRules, SiteSummary};
+use super::{
+    Decision, Evidence, InvalidSite, Mirror, Outcome, Promise, Rule, RuleIndex, RuleSet, SiteEntry,
+    SiteRules, SiteSummary, Standing,
+};
 
 /// Which of two sets counts for a site on which they cannot be united.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,14 +32,14 @@ pub struct Merged {
     pub conflicts: Vec<MergeConflict>,
 }
 
-/// A rule that is off in one set and not in the other.
-#[derive(Clone, Debug, PartialEq)]
+/// An entry that is off in one set and not in the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DecidedTwice {
     /// Its site.
     pub site: Box<str>,
-    /// As it is now.
-    pub rule: Rule,
+    /// Its number in the merged site.
+    pub index: usize,
 }
 
 /// A site on which two sets cannot be united.
@@ -45,7 +48,7 @@ pub struct DecidedTwice {
 pub struct MergeConflict {
     /// The site.
     pub site: Box<str>,
-    /// The rules of both, to which indexes of `cause` refer.
+    /// The rules of both, to which indexes of `cause` refer; none if one of them is a mirror.
     pub rules: Vec<Rule>,
     /// Why they are refused; `None` if they hold on different hosts.
     pub cause: Option<InvalidSite>,
@@ -77,7 +80,7 @@ impl RuleSet {
             let site = match unite(first, second, rules.clone()) {
                 Ok(site) => Some(site),
                 Err(cause) => {
-                    let preferred = prefer.and_then(|prefer| preferred(first, second, prefer));
+                    let preferred = prefer.map(|prefer| preferred(first, second, prefer));
                     if preferred.is_none() {
                         merged.conflicts.push(MergeConflict { site: name.into(), rules, cause });
                     }
@@ -86,9 +89,10 @@ impl RuleSet {
             };
             match site {
                 Some(site) => {
-                    let still_there = |rule: &Rule| site.rules().iter().any(|known| known.says_same(rule));
-                    let decided = decided.into_iter().filter(still_there);
-                    merged.decided.extend(decided.map(|rule| DecidedTwice { site: name.into(), rule }));
+                    let index_of = |rule: &Rule| site.rules().iter().position(|known| known.says_same(rule));
+                    let mirrors = united_mirrors(first, second).filter(|(_, is_decided)| *is_decided);
+                    let indexes = decided.iter().filter_map(index_of).chain(mirrors.map(|_| 0));
+                    merged.decided.extend(indexes.map(|index| DecidedTwice { site: name.into(), index }));
                     merged.rules.sites.insert(name.into(), site);
                 }
                 None => drop(merged.rules.sites.remove(name)),
@@ -121,26 +125,50 @@ fn united(first: &[Rule], second: &[Rule]) -> (Vec<Rule>, Vec<Rule>) {
     (rules, decided)
 }
 
-/// One rule of two that say the same.
-fn both(first: &Rule, second: &Rule) -> Rule {
-    let known = |rule: &Rule| (rule.evidence.urls, rule.evidence.groups);
-    let mut rule = if known(second) > known(first) { second.clone() } else { first.clone() };
-    rule.pinned = first.pinned.clone().or_else(|| second.pinned.clone());
-    rule.off = first.off.clone().or_else(|| second.off.clone());
-    let vouched = |rule: &Rule| rule.pinned.is_some() && rule.off.is_none();
-    if vouched(first) || vouched(second) {
-        rule.off = None;
+/// One of two sites that are mirrors and say the same, and whether that was decided differently.
+fn united_mirrors(first: &SiteRules, second: &SiteRules) -> Option<(Mirror, bool)> {
+    match (first, second) {
+        (SiteRules::Mirror(first), SiteRules::Mirror(second)) if first.says_same(second) => {
+            Some((both(&**first, second), first.off.is_some() != second.off.is_some()))
+        }
+        _ => None,
     }
-    let refuted = [first, second].into_iter().find(|rule| rule.evidence.is_refuted());
-    let verdict = |rule: &Rule| rule.evidence.verdict.clone().filter(|it| it.outcome != Outcome::Unknown);
-    rule.evidence.verdict = match refuted {
-        Some(refuted) => refuted.evidence.verdict.clone(),
-        None => verdict(first).or_else(|| verdict(second)).or(rule.evidence.verdict),
-    };
-    rule
+}
+
+/// One rule, or mirror, of two that say the same.
+fn both<E>(first: &E, second: &E) -> E
+where
+    E: Clone,
+    for<'e> SiteEntry<'e>: From<&'e E>,
+    for<'e> Standing<'e>: From<&'e mut E>,
+{
+    let entries = [first, second].map(SiteEntry::from);
+    let known = |entry: SiteEntry<'_>| (entry.evidence().urls, entry.evidence().groups);
+    let mut united = if known(entries[1]) > known(entries[0]) { second.clone() } else { first.clone() };
+    let Standing { evidence, off, pinned, .. } = Standing::from(&mut united);
+    let boxed = |decision: &Decision| Box::new(decision.clone());
+    *pinned = entries.iter().find_map(|entry| entry.pinned()).map(boxed);
+    let is_vouched_for = entries.iter().any(|entry| entry.pinned().is_some() && entry.off().is_none());
+    *off = entries.iter().find_map(|entry| entry.off()).filter(|_| !is_vouched_for).map(boxed);
+    let mut verdicts = entries.iter().filter_map(|entry| entry.evidence().verdict.as_ref());
+    let refuted = verdicts.clone().find(|verdict| verdict.outcome == Outcome::Refuted);
+    let known = refuted.or_else(|| verdicts.find(|verdict| verdict.outcome != Outcome::Unknown));
+    if let Some(known) = known {
+        evidence.verdict = Some(known.clone());
+    }
+    united
 }
 
 fn unite(first: &SiteRules, second: &SiteRules, rules: Vec<Rule>) -> Result<SiteRules, Option<InvalidSite>> {
+    match (first, second) {
+        (SiteRules::Rules(_), SiteRules::Rules(_)) => {}
+        (_, mirror) if first.is_empty() => return Ok(mirror.clone()),
+        (mirror, _) if second.is_empty() => return Ok(mirror.clone()),
+        _ => {
+            let mirror = united_mirrors(first, second).map(|(mirror, _)| mirror.into());
+            return mirror.ok_or(Some(InvalidSite::NotOnlyMirror));
+        }
+    }
     let hosts = match (first.is_empty(), second.is_empty()) {
         (true, _) => second.hosts(),
         (_, true) => first.hosts(),
@@ -174,19 +202,21 @@ fn summary(first: &SiteRules, second: &SiteRules) -> SiteSummary {
     SiteSummary { promise, ..larger.summary().clone() }
 }
 
-/// The site of one set, with decisions of both about rules that both have. `None` if even these cannot stand together.
-fn preferred(first: &SiteRules, second: &SiteRules, prefer: Prefer) -> Option<SiteRules> {
+/// The site of one set, with decisions of both about rules that both have if these can stand together.
+fn preferred(first: &SiteRules, second: &SiteRules, prefer: Prefer) -> SiteRules {
     let (chosen, other) = match prefer {
         Prefer::First => (first, second),
         Prefer::Second => (second, first),
     };
+    if let SiteRules::Mirror(_) = chosen {
+        return chosen.clone();
+    }
     let index = RuleIndex::new(other.rules());
     let decided = chosen.rules().iter().map(|rule| {
         let same = index.indexes_of(other.rules(), rule).first().map(|&index| &other.rules()[index]);
         same.map_or_else(|| rule.clone(), |other| both(rule, other))
     });
-    let decided = chosen.clone().with_rules(decided.collect()).ok();
-    decided.or_else(|| Some(chosen.clone()))
+    chosen.clone().with_rules(decided.collect()).unwrap_or_else(|_| chosen.clone())
 }
 
 #[cfg(test)]
@@ -194,6 +224,9 @@ mod tests {
     use super::*;
 
     fn load(site: &str) -> RuleSet {
+        const EVIDENCE: &str = r#"{"urls": 9, "support_pairs": 9, "false_pairs": 0, "groups": 9,
+            "failed_groups": 0, "failure_bound": 0.1, "kinds": []}"#;
+        let site = site.replace("EVIDENCE", EVIDENCE);
         RuleSet::load(format!(r#"{{"version": 1, "sites": {{"a.example": {site}}}}}"#).as_bytes()).unwrap()
     }
 
@@ -245,6 +278,21 @@ mod tests {
         assert!(merged.rules.site("a.example").is_none());
         assert_eq!(first.merge(&second, Some(Prefer::First)).rules, first);
         assert_eq!(first.merge(&second, Some(Prefer::Second)).rules, second);
+    }
+
+    #[test]
+    fn mirrors_are_united_if_they_say_the_same() {
+        let plain = load(r#"{"mirror": {"of": "b.example", "evidence": EVIDENCE}}"#);
+        let off = load(r#"{"mirror": {"of": "b.example", "off": {}}}"#);
+        let merged = plain.merge(&off, None);
+        let SiteRules::Mirror(mirror) = merged.rules.site("a.example").unwrap() else { panic!("no mirror") };
+        assert_eq!((mirror.evidence.urls, mirror.off.is_some(), merged.decided.len()), (9, true, 1));
+        for other in [r#"{"mirror": {"of": "c.example"}}"#, r#"{"rules": [{"change": [{"drop": "q.s"}]}]}"#] {
+            let other = load(other);
+            assert_eq!(plain.merge(&other, None).conflicts[0].cause, Some(InvalidSite::NotOnlyMirror));
+            assert_eq!(plain.merge(&other, Some(Prefer::First)).rules, plain);
+            assert_eq!(plain.merge(&other, Some(Prefer::Second)).rules, other);
+        }
     }
 
     #[test]

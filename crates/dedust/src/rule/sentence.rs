@@ -6,17 +6,11 @@ use std::collections::BTreeMap;
 use std::{fmt, slice};
 
 use super::definition::{Area, Change, Closed, Count, PathPart, Replace, Rule, Source, Spelling, Spot, Test};
-use super::{AnyValue, Mapped, Mirror, RefusedRule, ValueClass};
+use super::{AnyValue, Mapped, RefusedRule, ValueClass};
 use crate::url::{UrlPart, Value};
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(Mirror { of, except, .. }) = Mirror::of(self) {
-            write!(f, "shows the pages of {of}")?;
-            return except.iter().enumerate().try_for_each(|(at, segment)| {
-                write!(f, "{} /{segment}", if at == 0 { ", except" } else { "," })
-            });
-        }
         write_conditions(f, &self.when, self.closed, &self.change)?;
         if self.change.is_empty() {
             return f.write_str("nothing is changed, and no more rules are made");
@@ -269,7 +263,6 @@ fn write_change(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, change:
             f.write_str(if at == 0 { "" } else { ", then " })?;
             write_replace(f, replace)
         }),
-        Change::Move(site) => write!(f, "shows the pages of {site}"),
     }
 }
 

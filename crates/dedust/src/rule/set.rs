@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::check::check_rule;
 use super::never_made::EarlierRules;
-use super::{Change, InvalidRule, Mirror, Promise, RefusedRule, Rule};
+use super::{InvalidRule, Mirror, Promise, RefusedRule, Rule, SiteEntry, Standing};
 use crate::url::{ParsedUrl, has_subdomains, site_of};
 
 /// Rules for any number of sites.
@@ -38,9 +38,18 @@ pub struct RuleSet {
     pub(super) sites: BTreeMap<Box<str>, SiteRules>,
 }
 
+/// What a rule file says of one site.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SiteRules {
+    /// It has rules of its own.
+    Rules(OrderedRules),
+    /// It shows the pages of another site, and is nothing else.
+    Mirror(Box<Mirror>),
+}
+
 /// The rules of one site, in the order in which they are made.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct SiteRules {
+pub struct OrderedRules {
     summary: SiteSummary,
     hosts: Vec<Box<str>>,
     rules: Vec<Rule>,
@@ -48,7 +57,7 @@ pub struct SiteRules {
 }
 
 /// What the rules of a site were learned from.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SiteSummary {
     /// Distinct URLs after safe normalization.
@@ -64,6 +73,18 @@ pub struct SiteSummary {
     /// What the rules are expected to lose at most, if their learner says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promise: Option<Promise>,
+}
+
+impl SiteSummary {
+    /// Nothing is known, as of rules by hand and of mirrors.
+    const NONE: Self =
+        Self { urls: 0, labelled: 0, pages: 0, raw_rules: 0, qualified_rules: 0, promise: None };
+}
+
+impl Default for SiteSummary {
+    fn default() -> Self {
+        Self::NONE
+    }
 }
 
 /// The most rules that a site may have, also of those that are not applied. Tables of many values are one rule, each text that is
@@ -92,16 +113,22 @@ pub enum InvalidSite {
     /// The rules are to hold on a host that is not of the site.
     #[error("`{0}` is no host of the site, in lower case and without `www.`")]
     Host(Box<str>),
-    /// A mirror has other rules or hosts, or the two sites are not different registrable domains.
-    #[error(
-        "a rule that moves URLs to another site must be the only one of its site, without `hosts`; both are registrable domains"
-    )]
+    /// A mirror and its original are no two registrable domains.
+    #[error("a mirror and the site whose pages it shows must be different registrable domains")]
     Mirror,
+    /// A site is said to be a mirror, and something else.
+    #[error(
+        "a mirror of a site is nothing else: it has no `rules`, `hosts`, `summary` or `refused`, and one original"
+    )]
+    NotOnlyMirror,
     /// A mirror has too many exceptions, or too long ones.
     #[error(
-        "a rule that moves URLs to another site has at most {MAX_EXCEPTIONS} exceptions, of at most {MAX_SEGMENT_BYTES} bytes each"
+        "a mirror has at most {MAX_EXCEPTIONS} exceptions, of at most {MAX_SEGMENT_BYTES} bytes each and without `/`"
     )]
     Exceptions,
+    /// The bound in the evidence of a mirror is no share.
+    #[error("the failure bound must be from 0 to 1")]
+    FailureBound,
     /// There are too many rules. Learned sites have some dozens.
     #[error(
         "there are {count} rules, expected at most {MAX_RULES}: leave some out, or say by one rule what several say of the values of one part, with `one_of`, `map` or a `table`"
@@ -168,6 +195,19 @@ impl RuleSet {
     }
 }
 
+/// No rules.
+impl Default for SiteRules {
+    fn default() -> Self {
+        Self::Rules(OrderedRules::default())
+    }
+}
+
+impl From<Mirror> for SiteRules {
+    fn from(mirror: Mirror) -> Self {
+        Self::Mirror(Box::new(mirror))
+    }
+}
+
 impl SiteRules {
     /// Checks each rule, and that they can stand together.
     pub fn new(summary: SiteSummary, rules: Vec<Rule>) -> Result<Self, InvalidSite> {
@@ -184,107 +224,158 @@ impl SiteRules {
             }
             earlier.push(index, rule);
         }
-        let rules = Self { summary, rules, ..Self::default() };
-        rules.check_mirror()?;
-        Ok(rules)
+        Ok(Self::Rules(OrderedRules { summary, rules, ..OrderedRules::default() }))
     }
 
-    /// Whether it is no mirror, or may be one.
-    fn check_mirror(&self) -> Result<(), InvalidSite> {
-        let moves = |rule: &Rule| rule.change.iter().any(|change| matches!(change, Change::Move(_)));
-        if !self.applied().any(|(_, rule)| moves(rule)) {
-            return Ok(());
-        }
-        let mirror = self.mirror().filter(|mirror| self.applied().count() == 1 && is_registrable(&mirror.of));
-        let mirror = mirror.ok_or(InvalidSite::Mirror)?;
-        let is_short = |segment: &str| segment.len() <= MAX_SEGMENT_BYTES;
-        match mirror.except.len() <= MAX_EXCEPTIONS && mirror.except.iter().all(|segment| is_short(segment)) {
-            true => Ok(()),
-            false => Err(InvalidSite::Exceptions),
-        }
-    }
-
-    /// The same with other rules.
+    /// The same with other rules, also in place of a mirror.
     pub fn with_rules(self, rules: Vec<Rule>) -> Result<Self, InvalidSite> {
-        let Self { summary, hosts, refused, .. } = self;
+        let OrderedRules { summary, hosts, refused, .. } = match self {
+            Self::Rules(rules) => rules,
+            Self::Mirror(_) => OrderedRules::default(),
+        };
         Ok(Self::new(summary, rules)?.with_hosts(hosts).with_refused(refused))
     }
 
-    /// The same with another summary.
-    #[must_use]
-    pub fn with_summary(self, summary: SiteSummary) -> Self {
-        Self { summary, ..self }
+    /// The same after a change to what is known of each entry, or was decided about it. Entries are numbered from 0.
+    pub fn with_standings(self, mut change: impl FnMut(usize, Standing<'_>)) -> Result<Self, InvalidSite> {
+        match self {
+            Self::Rules(mut ordered) => {
+                let mut rules = std::mem::take(&mut ordered.rules);
+                rules.iter_mut().enumerate().for_each(|(index, rule)| change(index, rule.into()));
+                Self::Rules(ordered).with_rules(rules)
+            }
+            Self::Mirror(mut mirror) => {
+                change(0, Standing::from(&mut *mirror));
+                Ok(Self::Mirror(mirror))
+            }
+        }
     }
 
-    /// The same with rules that were considered and not believed, for people to look at.
+    /// The same with a change that only rules can have: a mirror stays as it is.
+    fn map_rules(self, change: impl FnOnce(OrderedRules) -> OrderedRules) -> Self {
+        match self {
+            Self::Rules(rules) => Self::Rules(change(rules)),
+            Self::Mirror(_) => self,
+        }
+    }
+
+    /// The same with another summary; a mirror has none.
+    #[must_use]
+    pub fn with_summary(self, summary: SiteSummary) -> Self {
+        self.map_rules(|rules| OrderedRules { summary, ..rules })
+    }
+
+    /// The same with rules that were considered and not believed, for people to look at; a mirror has none.
     #[must_use]
     pub fn with_refused(self, refused: Vec<RefusedRule>) -> Self {
-        Self { refused, ..self }
+        self.map_rules(|rules| OrderedRules { refused, ..rules })
     }
 
     /// The same, but for these hosts of the site alone, with and without `www`, instead of all: sorted names, each with the
-    /// name of the site at its end.
+    /// name of the site at its end. A mirror is one on all hosts.
     #[must_use]
     pub fn with_hosts(self, hosts: Vec<Box<str>>) -> Self {
-        Self { hosts, ..self }
+        self.map_rules(|rules| OrderedRules { hosts, ..rules })
     }
 
-    /// What its rule says, if it is a site that shows the pages of another and the rule is applied.
-    pub fn mirror(&self) -> Option<Mirror> {
-        self.applied().find_map(|(_, rule)| Mirror::of(rule))
+    fn ordered(&self) -> Option<&OrderedRules> {
+        match self {
+            Self::Rules(rules) => Some(rules),
+            Self::Mirror(_) => None,
+        }
+    }
+
+    /// Of which site it shows the pages, if it is a mirror and that is applied.
+    pub fn mirror(&self) -> Option<&Mirror> {
+        match self {
+            Self::Rules(_) => None,
+            Self::Mirror(mirror) => Some(&**mirror).filter(|mirror| mirror.is_applied()),
+        }
     }
 
     /// The hosts on which the rules are made, with and without `www`; empty where they are made on all hosts of the site.
     pub fn hosts(&self) -> &[Box<str>] {
-        &self.hosts
+        self.ordered().map_or(&[], |rules| &rules.hosts)
     }
 
     /// Rules that were considered and not believed, those with most votes first.
     pub fn refused(&self) -> &[RefusedRule] {
-        &self.refused
+        self.ordered().map_or(&[], |rules| &rules.refused)
     }
 
-    /// The rules in the order in which they are made.
+    /// The rules in the order in which they are made; none of a mirror.
     pub fn rules(&self) -> &[Rule] {
-        &self.rules
+        self.ordered().map_or(&[], |rules| &rules.rules)
     }
 
     /// Those of them that are applied, with their indexes.
     pub fn applied(&self) -> impl Iterator<Item = (usize, &Rule)> {
-        self.rules.iter().enumerate().filter(|(_, rule)| rule.is_applied())
+        self.rules().iter().enumerate().filter(|(_, rule)| rule.is_applied())
     }
 
-    /// The number of rules, also of those that are not applied.
+    /// The rules in their order, or that it is a mirror.
+    pub fn entries(&self) -> impl Iterator<Item = SiteEntry<'_>> {
+        (0..self.len()).filter_map(|index| self.entry(index))
+    }
+
+    /// One of the entries, by its number.
+    pub fn entry(&self, index: usize) -> Option<SiteEntry<'_>> {
+        match self {
+            Self::Rules(rules) => rules.rules.get(index).map(SiteEntry::Rule),
+            Self::Mirror(mirror) => (index == 0).then_some(SiteEntry::Mirror(mirror)),
+        }
+    }
+
+    /// The number of entries, also of those that are not applied.
     pub fn len(&self) -> usize {
-        self.rules.len()
+        match self {
+            Self::Rules(rules) => rules.rules.len(),
+            Self::Mirror(_) => 1,
+        }
     }
 
     /// Whether nothing was learned for the site.
     pub fn is_empty(&self) -> bool {
-        self.rules.is_empty()
+        self.len() == 0
     }
 
-    /// What they were learned from.
+    /// What the rules were learned from.
     pub fn summary(&self) -> &SiteSummary {
-        &self.summary
+        self.ordered().map_or(&SiteSummary::NONE, |rules| &rules.summary)
     }
 }
 
 /// Whether a site of this name can have these rules.
 pub(super) fn check_site(site: &str, rules: &SiteRules) -> Result<(), InvalidSite> {
     check_name(site)?;
+    match rules {
+        SiteRules::Rules(rules) => check_hosts(site, &rules.hosts),
+        SiteRules::Mirror(mirror) => check_mirror(site, mirror),
+    }
+}
+
+fn check_hosts(site: &str, hosts: &[Box<str>]) -> Result<(), InvalidSite> {
     let is_host = |host: &str| {
         let labels = host.strip_suffix(site).filter(|labels| labels.is_empty() || labels.ends_with('.'));
         labels.is_some_and(|labels| !labels.starts_with("www.")) && check_name(host).is_ok()
     };
-    if let Some(host) = rules.hosts.iter().find(|host| !is_host(host)) {
-        return Err(InvalidSite::Host(host.clone()));
+    match hosts.iter().find(|host| !is_host(host)) {
+        Some(host) => Err(InvalidSite::Host(host.clone())),
+        None => Ok(()),
     }
-    match rules.mirror() {
-        Some(mirror) if *mirror.of == *site || !is_registrable(site) || !rules.hosts.is_empty() => {
-            Err(InvalidSite::Mirror)
-        }
-        _ => Ok(()),
+}
+
+fn check_mirror(site: &str, mirror: &Mirror) -> Result<(), InvalidSite> {
+    if *mirror.of == *site || !is_registrable(site) || !is_registrable(&mirror.of) {
+        return Err(InvalidSite::Mirror);
+    }
+    let is_segment = |text: &str| text.len() <= MAX_SEGMENT_BYTES && !text.contains('/');
+    if mirror.except.len() > MAX_EXCEPTIONS || !mirror.except.iter().all(|segment| is_segment(segment)) {
+        return Err(InvalidSite::Exceptions);
+    }
+    match (0.0..=1.0).contains(&mirror.evidence.failure_bound) {
+        true => Ok(()),
+        false => Err(InvalidSite::FailureBound),
     }
 }
 

@@ -175,10 +175,7 @@ impl Shadow {
 
     /// The rules that change a URL, and the mirror that it was moved by.
     fn rules_of(&self, explanation: &Explanation) -> Vec<(Box<str>, usize)> {
-        let mirror = explanation.mirror.iter().map(|site| {
-            let rules = self.rules.as_ref().and_then(|rules| rules.site(site));
-            (site.clone(), rules.and_then(|rules| rules.applied().next()).map_or(0, |(index, _)| index))
-        });
+        let mirror = explanation.mirror.iter().map(|site| (site.clone(), 0));
         let site = explanation.site.clone();
         let rules = explanation.rules.iter().filter_map(|&index| Some((site.clone()?, index)));
         mirror.chain(rules).collect()
@@ -186,9 +183,11 @@ impl Shadow {
 
     /// Whether the rules in use have a rule on trial too.
     fn is_in_use(&self, (site, index): &(Box<str>, usize)) -> bool {
-        let rule = self.rules.as_ref().and_then(|rules| rules.site(site)?.rules().get(*index));
+        let rule = self.rules.as_ref().and_then(|rules| rules.site(site)?.entry(*index));
         let in_use = self.in_use.as_ref().and_then(|rules| rules.site(site));
-        rule.zip(in_use).is_some_and(|(rule, site)| site.applied().any(|(_, other)| other.says_same(rule)))
+        rule.zip(in_use).is_some_and(|(rule, site)| {
+            site.entries().any(|other| other.is_applied() && other.says_same(rule))
+        })
     }
 
     /// Says what the rules on trial would have done.
@@ -231,12 +230,12 @@ impl Shadow {
 
     fn record<'a>(&self, (rule, counts): (&'a (Box<str>, usize), &'a ByRule)) -> Record<'a> {
         let (site, index) = (&*rule.0, rule.1);
-        let known = self.rules.as_ref().and_then(|rules| rules.site(site)?.rules().get(index));
+        let known = self.rules.as_ref().and_then(|rules| rules.site(site)?.entry(index));
         Record {
             site,
             index,
             id: known.map(|rule| rule.id().to_string()),
-            rule: known.map(ToString::to_string),
+            rule: known.map(|rule| rule.to_string()),
             left_out: counts.left_out,
             examples: &counts.examples,
         }

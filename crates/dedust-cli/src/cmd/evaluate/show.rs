@@ -64,13 +64,13 @@ pub(super) fn site(
     };
     let site = rule_file::site(&rules, name)?;
     if format == ReportFormat::Json {
-        for rule in site.rules() {
+        for rule in site.entries() {
             printer.json(&Record::Accepted {
                 site: name,
                 text: rule.to_string(),
-                evidence: &rule.evidence,
-                off: rule.off.as_deref(),
-                pinned: rule.pinned.as_deref(),
+                evidence: rule.evidence(),
+                off: rule.off(),
+                pinned: rule.pinned(),
             })?;
         }
         for refused in site.refused() {
@@ -85,13 +85,13 @@ pub(super) fn site(
         return Ok(());
     }
     printer.line(format_args!("\n{} of {name}:", counted(site.len() as u64, "rule", "rules")))?;
-    for (index, rule) in site.rules().iter().enumerate() {
+    for (index, rule) in site.entries().enumerate() {
         printer.line(format_args!("  {index:>3}  {rule}"))?;
-        printer.line(format_args!("       {}", words::record(&rule.evidence)))?;
+        printer.line(format_args!("       {}", words::record(rule.evidence())))?;
         for sentence in words::decisions(rule) {
             printer.line(format_args!("       {sentence}"))?;
         }
-        if let Some(example) = rule.evidence.examples.first() {
+        if let Some(example) = rule.evidence().examples.first() {
             printer.line(format_args!("       e.g. {} = {}", example.url, example.duplicate))?;
         }
     }

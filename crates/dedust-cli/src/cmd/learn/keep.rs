@@ -57,16 +57,16 @@ pub(super) fn report(kept: &Kept, path: &Path, printer: &mut Printer) {
         counted(kept.pinned, "rule", "rules"),
         counted(kept.verdicts, "verdict", "verdicts"),
     ));
-    for Displaced { site, rule, cause, .. } in kept.displaced.iter().take(SHOWN) {
+    for Displaced { site, id, rule, is_pinned, cause, .. } in kept.displaced.iter().take(SHOWN) {
         let why = match cause {
             Some(cause) => format!("{:#}", anyhow::Error::new(cause.clone())),
             None => "they hold on different hosts".into(),
         };
-        let what = match rule.pinned.is_some() {
+        let what = match is_pinned {
             true => "the pinned rule is off, since it cannot stand beside other pinned rules",
             false => "the learned rule is left out, since it cannot stand beside a pinned rule",
         };
-        printer.warning(format_args!("{site}: {what}: {} ({rule}): {why}", rule.id()));
+        printer.warning(format_args!("{site}: {what}: {id} ({rule}): {why}"));
     }
     if let Some(more) = kept.displaced.len().checked_sub(SHOWN).filter(|more| *more > 0) {
         printer.warning(format_args!("and {} gave way", counted(more as u64, "more rule", "more rules")));

@@ -5,7 +5,7 @@ What learning came to: a table of sites, and the first rules in words.
 use std::cmp::Reverse;
 use std::io;
 
-use dedust::rules::{Evidence, Promise, Rule, SiteRules};
+use dedust::rules::{Evidence, Promise, SiteEntry, SiteRules};
 use dedust_learn::support::{Form, UnmetPreference, UnmetReason, failure_bound};
 use dedust_learn::{EvidenceKinds, LearnOptions, Preference, SiteReport, Training};
 use serde::Serialize;
@@ -190,12 +190,12 @@ pub(super) fn text(training: &Training, args: &LearnArgs, options: &LearnOptions
                 report.site
             ));
         }
-        let shown_rule = |(index, rule): (usize, &'_ Rule)| {
-            let only = if rule.fetchable { "" } else { " (in keys only)" };
+        let shown_rule = |(index, rule): (usize, SiteEntry<'_>)| {
+            let only = if rule.fetchable() { "" } else { " (in keys only)" };
             let risky = if risk(rule, site, options.max_loss).is_some() { ", risky" } else { "" };
             let trust =
-                rule.evidence.trust.map_or(String::new(), |trust| format!("[{}{risky}] ", trust.name()));
-            let state = match (&rule.off, &rule.pinned) {
+                rule.evidence().trust.map_or(String::new(), |trust| format!("[{}{risky}] ", trust.name()));
+            let state = match (rule.off(), rule.pinned()) {
                 (Some(_), _) => "[off] ",
                 (None, Some(_)) => "[pinned] ",
                 (None, None) if !rule.is_applied() => "[refuted] ",
@@ -203,10 +203,10 @@ pub(super) fn text(training: &Training, args: &LearnArgs, options: &LearnOptions
             };
             format!("  rule {index}: {trust}{state}{rule}{only}")
         };
-        let mut rules: Vec<(usize, &Rule)> = site.rules().iter().enumerate().collect();
-        rules.sort_by_key(|(_, rule)| Reverse((risk(rule, site, options.max_loss), rule.evidence.urls)));
+        let mut rules: Vec<(usize, SiteEntry<'_>)> = site.entries().enumerate().collect();
+        rules.sort_by_key(|&(_, rule)| Reverse((risk(rule, site, options.max_loss), rule.evidence().urls)));
         for (index, rule) in rules.into_iter().take(SHOWN_RULES - shown) {
-            let (rule, evidence) = (shown_rule((index, rule)), &rule.evidence);
+            let (rule, evidence) = (shown_rule((index, rule)), rule.evidence());
             let record = if site.mirror().is_some() { words::shared_paths } else { words::record };
             printer.note(in_words(&rule, record(evidence), evidence));
             shown += 1;
@@ -233,8 +233,8 @@ pub(super) fn text(training: &Training, args: &LearnArgs, options: &LearnOptions
 
 /// The pages that a rule may lose, with 95 % confidence by all votes on it, if some are against it and the pages are more than
 /// `max_loss` allows for one rule. None for the rules of methods that say nothing of it.
-fn risk(rule: &Rule, site: &SiteRules, max_loss: f64) -> Option<u64> {
-    let Evidence { trust, support_pairs: votes, false_pairs: against, .. } = rule.evidence;
+fn risk(rule: SiteEntry<'_>, site: &SiteRules, max_loss: f64) -> Option<u64> {
+    let &Evidence { trust, support_pairs: votes, false_pairs: against, .. } = rule.evidence();
     let pages = site.summary().promise.filter(|_| trust.is_some())?.pages;
     let lost = failure_bound(against, votes) * votes as f64;
     (against > 0 && lost > (max_loss * pages as f64).max(LEAST_LOSS)).then_some(lost.ceil() as u64)
@@ -250,7 +250,7 @@ struct RiskySite<'a> {
 
 impl<'a> RiskySite<'a> {
     fn new(name: &'a str, site: &SiteRules, max_loss: f64) -> Option<Self> {
-        let rules = site.rules().iter().enumerate();
+        let rules = site.entries().enumerate();
         let rules = rules.filter_map(|(index, rule)| Some((risk(rule, site, max_loss)?, index)));
         let mut rules: Vec<(u64, usize)> = rules.collect();
         rules.sort_by_key(|&(lost, index)| (Reverse(lost), index));

@@ -6,7 +6,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use dedust::rules::{Change, Rule};
+use dedust::rules::{Change, Rule, SiteRules};
 
 use super::args::AddArgs;
 use super::select::refusal;
@@ -30,6 +30,13 @@ pub(super) fn run(args: &AddArgs, printer: &mut Printer) -> anyhow::Result<ExitS
     };
     let is_new_site = rules.site(&args.site).is_none();
     let site = rules.site(&args.site).cloned().unwrap_or_default();
+    if let SiteRules::Mirror(mirror) = &site {
+        return Err(Refusal::new(
+            format!("`{}` {mirror}, and has no rules of its own", args.site),
+            format!("add the rule to {}, or learn again with --no-mirrors", mirror.of),
+        )
+        .into());
+    }
     let mut site_rules = site.rules().to_vec();
     let mut refused = site.refused().to_vec();
     let mut told = Vec::new();

@@ -2,7 +2,7 @@
 `rules off`, `on`, `pin` and `unpin`: a rule file in, the same with other decisions out.
 */
 
-use dedust::rules::{Decided, DecidedRules, DecisionVerb, Rule};
+use dedust::rules::{Decided, DecidedRules, DecisionVerb, SiteEntry};
 
 use super::args::DecideArgs;
 use super::select::refusal;
@@ -24,13 +24,13 @@ pub(super) fn run(
     let which = if args.all { DecidedRules::All } else { DecidedRules::Ids(&args.ids) };
     let decided = rules.decide(&args.site, which, verb, &decision);
     let decided = decided.map_err(|error| refusal(error, &rules))?;
-    let site_rules = rule_file::site(&rules, &args.site)?.rules();
+    let site_rules = rule_file::site(&rules, &args.site)?;
     let (mut changed, mut told, mut refuted) = (0, Vec::new(), Vec::new());
     for Decided { index, is_changed } in decided {
-        let rule = &site_rules[index];
+        let Some(rule) = site_rules.entry(index) else { continue };
         changed += u64::from(is_changed);
         told.push(format!("{} {}: {rule}", rule.id(), outcome(verb, rule, is_changed)));
-        if verb != DecisionVerb::Off && rule.off.is_none() && !rule.is_applied() {
+        if verb != DecisionVerb::Off && rule.off().is_none() && !rule.is_applied() {
             refuted.push(format!("{} is not applied: {}", rule.id(), refutation(rule)));
         }
     }
@@ -50,11 +50,11 @@ pub(super) fn run(
     Ok(ExitStatus::Success)
 }
 
-fn refutation(rule: &Rule) -> String {
-    rule.evidence.verdict.as_ref().map_or_else(String::new, words::verdict)
+fn refutation(rule: SiteEntry<'_>) -> String {
+    rule.evidence().verdict.as_ref().map_or_else(String::new, words::verdict)
 }
 
-fn outcome(verb: DecisionVerb, rule: &Rule, is_changed: bool) -> String {
+fn outcome(verb: DecisionVerb, rule: SiteEntry<'_>, is_changed: bool) -> String {
     let name = match verb {
         DecisionVerb::Off => "off",
         DecisionVerb::On => "on",
@@ -62,7 +62,7 @@ fn outcome(verb: DecisionVerb, rule: &Rule, is_changed: bool) -> String {
         DecisionVerb::Unpin => "not pinned",
     };
     let also = match verb {
-        DecisionVerb::Pin | DecisionVerb::Unpin if rule.off.is_some() => ", but off",
+        DecisionVerb::Pin | DecisionVerb::Unpin if rule.off().is_some() => ", but off",
         _ => "",
     };
     format!("is {name}{}{also}", if is_changed { "" } else { " already" })

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use dedust::errors::ParseUrlError;
-use dedust::rules::{Rule, SiteRules};
+use dedust::rules::{SiteEntry, SiteRules};
 use dedust::support::RuleIndex;
 use dedust::{Normalizer, ParsedUrl, RuleSet, site_of};
 use dedust_io::Observation;
@@ -116,12 +116,11 @@ fn compare_rules(
 
 /// In what the rules of a site differ.
 fn differences<'a>(site: &'a str, before: &SiteRules, after: &SiteRules) -> Vec<Record<'a>> {
-    let record = |rule: &Rule, before: Option<&Rule>, after: Option<&Rule>| Record::Rule {
-        site,
-        id: rule.id().to_string(),
-        rule: rule.to_string(),
-        before: before.map(described),
-        after: after.map(described),
+    let record = |before: Option<SiteEntry<'_>>, after: Option<SiteEntry<'_>>| {
+        let entry = before.or(after)?;
+        let (before, after) = (before.map(described), after.map(described));
+        let (id, rule) = (entry.id().to_string(), entry.to_string());
+        (before != after).then_some(Record::Rule { site, id, rule, before, after })
     };
     let mut records = Vec::new();
     let mut indexes = Vec::new();
@@ -130,31 +129,33 @@ fn differences<'a>(site: &'a str, before: &SiteRules, after: &SiteRules) -> Vec<
     let index = RuleIndex::new(after.rules());
     for rule in before.rules() {
         let same = index.indexes_of(after.rules(), rule).into_iter().find(|&index| !is_met[index]);
-        let Some(index_after) = same else {
-            records.push(record(rule, Some(rule), None));
-            continue;
-        };
-        is_met[index_after] = true;
-        indexes.push(index_after);
-        let other = &after.rules()[index_after];
-        if described(rule) != described(other) {
-            records.push(record(rule, Some(rule), Some(other)));
+        if let Some(index) = same {
+            is_met[index] = true;
+            indexes.push(index);
         }
+        records.extend(record(Some(rule.into()), same.and_then(|index| after.entry(index))));
     }
-    let new = after.rules().iter().zip(&is_met).filter(|(_, is_met)| !**is_met);
-    records.extend(new.map(|(rule, _)| record(rule, None, Some(rule))));
+    if let SiteRules::Mirror(mirror) = before {
+        let mirror = SiteEntry::from(&**mirror);
+        let same = after.entries().next().filter(|entry| entry.says_same(mirror));
+        is_met.iter_mut().for_each(|is_met| *is_met = same.is_some());
+        records.extend(record(Some(mirror), same));
+    }
+    let new = after.entries().zip(&is_met).filter(|(_, is_met)| !**is_met);
+    records.extend(new.filter_map(|(entry, _)| record(None, Some(entry))));
     if !indexes.is_sorted() {
         records.push(Record::Site { site, differs: "order" });
     }
-    if before.hosts() != after.hosts() && !before.is_empty() && !after.is_empty() {
+    let have_rules = !before.rules().is_empty() && !after.rules().is_empty();
+    if before.hosts() != after.hosts() && have_rules {
         records.push(Record::Site { site, differs: "hosts" });
     }
     records
 }
 
 /// What of a rule is compared, beside what it says.
-fn described(rule: &Rule) -> String {
-    format!("{}{}", state(rule), if rule.fetchable { "" } else { ", in keys only" })
+fn described(entry: SiteEntry<'_>) -> String {
+    format!("{}{}", state(entry), if entry.fetchable() { "" } else { ", in keys only" })
 }
 
 fn in_words(record: &Record<'_>) -> String {

@@ -4,7 +4,7 @@
 
 use std::cmp::Reverse;
 
-use dedust::rules::{Decision, Rule};
+use dedust::rules::{Decision, SiteEntry};
 use serde::Serialize;
 
 use super::args::{ListArgs, Sort};
@@ -64,11 +64,11 @@ enum Record<'a> {
     },
 }
 
-/// A rule with where it is.
+/// A rule, or a mirror, with where it is.
 struct Row<'a> {
     site: &'a str,
     index: usize,
-    rule: &'a Rule,
+    rule: SiteEntry<'a>,
 }
 
 /// Lists rules.
@@ -82,18 +82,18 @@ pub(super) fn run(args: &ListArgs, printer: &mut Printer) -> anyhow::Result<Exit
         .sites()
         .filter(|(site, _)| is_wanted(site))
         .flat_map(|(site, rules)| {
-            rules.rules().iter().enumerate().map(move |(index, rule)| Row { site, index, rule })
+            rules.entries().enumerate().map(move |(index, rule)| Row { site, index, rule })
         })
         .collect();
     // Both are stable: rules that are equal in this stay in the order of the file.
     match args.sort {
-        Sort::Saved => rows.sort_by_key(|row| Reverse(row.rule.evidence.urls)),
+        Sort::Saved => rows.sort_by_key(|row| Reverse(row.rule.evidence().urls)),
         Sort::Risk => rows.sort_by(|a, b| b.risk().total_cmp(&a.risk())),
         Sort::Site => {}
     }
-    let total = |is_so: fn(&Rule) -> bool| rows.iter().filter(|row| is_so(row.rule)).count();
-    let applied = total(Rule::is_applied);
-    let (off, pinned) = (total(|rule| rule.off.is_some()), total(|rule| rule.pinned.is_some()));
+    let total = |is_so: fn(SiteEntry<'_>) -> bool| rows.iter().filter(|row| is_so(row.rule)).count();
+    let applied = total(|rule| rule.is_applied());
+    let (off, pinned) = (total(|rule| rule.off().is_some()), total(|rule| rule.pinned().is_some()));
     if args.format == ReportFormat::Json {
         for row in &rows {
             printer.json(&row.record())?;
@@ -130,19 +130,20 @@ pub(super) fn run(args: &ListArgs, printer: &mut Printer) -> anyhow::Result<Exit
 impl Row<'_> {
     /// A rule of which nothing is known may fail always.
     fn risk(&self) -> f64 {
-        if is_by_hand(self.rule) { 1.0 } else { self.rule.evidence.failure_bound }
+        if is_by_hand(self.rule) { 1.0 } else { self.rule.evidence().failure_bound }
     }
 
     fn cells(&self) -> [String; 9] {
-        let Self { site, rule, .. } = self;
+        let Self { site, rule, .. } = *self;
+        let evidence = rule.evidence();
         let known = |text: String| if is_by_hand(rule) { "-".into() } else { text };
         [
-            (*site).to_owned(),
+            site.to_owned(),
             rule.id().to_string(),
-            known(count(rule.evidence.urls)),
-            known(count(rule.evidence.groups)),
-            known(count(rule.evidence.failed_groups)),
-            known(percent(rule.evidence.failure_bound)),
+            known(count(evidence.urls)),
+            known(count(evidence.groups)),
+            known(count(evidence.failed_groups)),
+            known(percent(evidence.failure_bound)),
             trust(rule).to_owned(),
             state(rule),
             rule.to_string(),
@@ -151,6 +152,7 @@ impl Row<'_> {
 
     fn record(&self) -> Record<'_> {
         let Self { site, index, rule } = *self;
+        let evidence = rule.evidence();
         Record::Rule {
             site,
             id: rule.id().to_string(),
@@ -159,13 +161,13 @@ impl Row<'_> {
             applied: rule.is_applied(),
             state: state(rule),
             trust: trust(rule),
-            fetchable: rule.fetchable,
-            urls: rule.evidence.urls,
-            groups: rule.evidence.groups,
-            failed_groups: rule.evidence.failed_groups,
-            failure_bound: (!is_by_hand(rule)).then_some(rule.evidence.failure_bound),
-            off: rule.off.as_deref(),
-            pinned: rule.pinned.as_deref(),
+            fetchable: rule.fetchable(),
+            urls: evidence.urls,
+            groups: evidence.groups,
+            failed_groups: evidence.failed_groups,
+            failure_bound: (!is_by_hand(rule)).then_some(evidence.failure_bound),
+            off: rule.off(),
+            pinned: rule.pinned(),
         }
     }
 }

@@ -42,7 +42,8 @@ pub(super) fn run(args: &MergeArgs, printer: &mut Printer) -> anyhow::Result<Exi
     let rules = &merged.rules;
     rules.save(&mut output).map_err(|source| WriteError::Write { path: args.output.clone(), source })?;
     output.commit()?;
-    for DecidedTwice { site, rule, .. } in &merged.decided {
+    for DecidedTwice { site, index, .. } in &merged.decided {
+        let Some(rule) = rules.site(site).and_then(|site| site.entry(*index)) else { continue };
         let now = state(rule);
         printer.note(format_args!(
             "{site} {}: off in one file and not in the other, now {now}: {rule}",

@@ -4,7 +4,7 @@
 
 use std::io;
 
-use dedust::rules::{Promise, Rule, SiteRules};
+use dedust::rules::{Promise, SiteEntry, SiteRules};
 use serde::Serialize;
 
 use super::args::ShowArgs;
@@ -32,7 +32,7 @@ struct Record<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     hosts: &'a [Box<str>],
     /// As in the file.
-    rule: &'a Rule,
+    rule: SiteEntry<'a>,
 }
 
 /// Shows a site or a rule.
@@ -44,8 +44,7 @@ pub(super) fn run(args: &ShowArgs, printer: &mut Printer) -> anyhow::Result<Exit
         None => (0..site.len()).collect(),
     };
     if args.format == ReportFormat::Json {
-        for index in indexes {
-            let rule = &site.rules()[index];
+        for (index, rule) in indexes.into_iter().filter_map(|index| Some((index, site.entry(index)?))) {
             let (id, applied) = (rule.id().to_string(), rule.is_applied());
             printer.json(&Record { site: &args.site, id, index, applied, hosts: site.hosts(), rule })?;
         }
@@ -54,11 +53,12 @@ pub(super) fn run(args: &ShowArgs, printer: &mut Printer) -> anyhow::Result<Exit
     if args.id.is_none() {
         print_site(&args.site, site, printer)?;
     }
-    for (at, index) in indexes.into_iter().enumerate() {
+    let entries = indexes.into_iter().filter_map(|index| Some((index, site.entry(index)?)));
+    for (at, (index, entry)) in entries.enumerate() {
         if at > 0 || args.id.is_none() {
             printer.line("")?;
         }
-        print_rule(index, site, printer)?;
+        print_entry(index, entry, printer)?;
     }
     if args.id.is_none() && !site.refused().is_empty() {
         printer.line("\nconsidered and not believed:")?;
@@ -73,7 +73,7 @@ pub(super) fn run(args: &ShowArgs, printer: &mut Printer) -> anyhow::Result<Exit
 }
 
 fn print_site(name: &str, site: &SiteRules, printer: &mut Printer) -> io::Result<()> {
-    let applied = site.applied().count() as u64;
+    let applied = site.entries().filter(|entry| entry.is_applied()).count() as u64;
     let rules = counted(site.len() as u64, "rule", "rules");
     printer.line(format_args!("{name}: {rules}, {} applied", count(applied)))?;
     if !site.hosts().is_empty() {
@@ -96,16 +96,15 @@ fn print_site(name: &str, site: &SiteRules, printer: &mut Printer) -> io::Result
     }
 }
 
-fn print_rule(index: usize, site: &SiteRules, printer: &mut Printer) -> io::Result<()> {
-    let rule = &site.rules()[index];
-    printer.line(format_args!("{}  rule {index}, {}, {}", rule.id(), trust(rule), state(rule)))?;
+fn print_entry(index: usize, entry: SiteEntry<'_>, printer: &mut Printer) -> io::Result<()> {
+    printer.line(format_args!("{}  rule {index}, {}, {}", entry.id(), trust(entry), state(entry)))?;
     let mut line = |text: &str| printer.line(format_args!("  {text}"));
-    line(&rule.to_string())?;
-    for sentence in words::decisions(rule).iter().chain(&words::trust(&rule.evidence)) {
+    line(&entry.to_string())?;
+    for sentence in words::decisions(entry).iter().chain(&words::trust(entry.evidence())) {
         line(sentence)?;
     }
-    line(if rule.fetchable { "in keys and canonical URLs" } else { "in keys only" })?;
-    for example in &rule.evidence.examples {
+    line(if entry.fetchable() { "in keys and canonical URLs" } else { "in keys only" })?;
+    for example in &entry.evidence().examples {
         line(&format!("e.g. {} = {}", example.url, example.duplicate))?;
     }
     Ok(())

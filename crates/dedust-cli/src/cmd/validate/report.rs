@@ -121,7 +121,7 @@ impl Report<'_> {
     fn sentence(&self, finding: &Finding) -> String {
         let Some(site) = self.rules.site(&finding.site) else { return String::new() };
         let sentence = match finding.target {
-            Target::Rule(index) => site.rules().get(index).map(ToString::to_string),
+            Target::Rule(index) => site.entry(index).map(|rule| rule.to_string()),
             Target::Unproven(index) => site.refused().get(index).map(ToString::to_string),
         };
         sentence.unwrap_or_default()

@@ -172,8 +172,6 @@ fn written_by(change: &Change) -> Component {
         Change::Fold { of: Area::Params, .. } => Component::Params,
         Change::UnrepeatParams | Change::SplitParams | Change::Order(_) => Component::Repeats,
         Change::Replace(_) => Component::All,
-        // No change of this program.
-        Change::Move(_) => Component::Path,
         Change::Path(_) | Change::ForgetPath | Change::Fold { of: Area::Path, .. } | Change::Unrepeat => {
             Component::Path
         }

@@ -40,8 +40,7 @@ pub(super) fn mentioned(rule: &Rule) -> Vec<&UrlPart> {
             | Change::Unrepeat
             | Change::UnrepeatParams
             | Change::SplitParams
-            | Change::Replace(_)
-            | Change::Move(_) => {}
+            | Change::Replace(_) => {}
         }
     }
     keys

@@ -243,8 +243,6 @@ impl Encoder<'_> {
                 out.put_small(list.len())?;
                 list.iter().try_for_each(|replace| self.put_replace(replace, out))
             }
-            // A mirror has no program of this kind.
-            Change::Move(_) => Err(TooLarge),
             Change::UnrepeatParams => {
                 out.put_u8(code::UNREPEAT_PARAMS);
                 Ok(())

@@ -204,8 +204,7 @@ fn changed_by(change: &Change, max_values: usize) -> Option<BTreeSet<Trigger>> {
         | Change::UnrepeatParams
         | Change::SplitParams
         | Change::Order(_)
-        | Change::Replace(_)
-        | Change::Move(_) => return None,
+        | Change::Replace(_) => return None,
     })
 }
 

@@ -5,7 +5,7 @@ What can be loaded and may not be meant.
 use std::fmt::Write as _;
 
 use crate::rule::set::is_registrable;
-use crate::rule::{Change, Evidence, Rule, Source, Spot, Test};
+use crate::rule::{Change, Rule, SiteEntry, Source, Spot, Test};
 use crate::url::{UrlPart, site_of};
 
 /// About the name of a site.
@@ -33,10 +33,14 @@ pub(super) fn of_rule(rule: &Rule) -> Vec<String> {
     {
         doubts.push(format!("is never made: `{spot}` is to be one of no values"));
     }
-    if rule.evidence == Evidence::default() && rule.pinned.is_none() && rule.off.is_none() {
-        doubts.push("has no evidence and is not pinned, so `learn --keep` would not keep it".to_owned());
-    }
+    doubts.extend(of_entry(rule.into()).map(str::to_owned));
     doubts
+}
+
+/// About a rule or a mirror by what is known of it.
+pub(super) fn of_entry(entry: SiteEntry<'_>) -> Option<&'static str> {
+    let is_forgotten = entry.evidence().is_none() && !entry.is_decided();
+    is_forgotten.then_some("has no evidence and is not pinned, so `learn --keep` would not keep it")
 }
 
 /// About a rule and one before it.

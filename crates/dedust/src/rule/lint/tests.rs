@@ -32,13 +32,13 @@ fn every_problem_is_found_with_its_line() {
         problems(text),
         [
             "6: error: rule 0 of `a.example`: unknown variant `dorp`, expected one of `drop`, `forget`, `forget_path`, \
-             `map`, `fold`, `set`, `path`, `unrepeat`, `unrepeat_params`, `split_params`, `order`, `replace`, `move`",
+             `map`, `fold`, `set`, `path`, `unrepeat`, `unrepeat_params`, `split_params`, `order`, `replace`",
             "10: error: rule 2 of `a.example`: unknown field `colour`, expected one of `says`, `when`, `closed`, `change`, \
              `last`, `fetchable`, `evidence`, `off`, `pinned`",
             "12: error: rule 3 of `a.example`: there is no change, expected one unless the rule is the last",
             "13: error: rule 4 of `a.example`: it is never made: rule 1 takes `q.s` away first",
             "13: warning: rule 4 of `a.example`: asks for `q.s`, which rule 1 drops from some URLs before",
-            "16: error: site `b.example`: unknown field `rule`, expected `rules`, `hosts`, `summary` or `refused`",
+            "16: error: site `b.example`: unknown field `rule`, expected `rules`, `hosts`, `summary`, `refused` or `mirror`",
             "16: error: site `b.example`: `c.example` is no host of the site, in lower case and without `www.`",
             "17: error: site `HTTP://c.example`: `HTTP://c.example` is no host name in lower case",
         ]
