@@ -12,8 +12,8 @@ count. [`crate::joined`] finds what a rule brings together.
 use std::collections::{HashMap, HashSet};
 
 use dedust::errors::InvalidSite;
-use dedust::rules::{Change, Mirror, Rule, SiteRules};
-use dedust::support::{first_segment, write_moved};
+use dedust::rules::{Mirror, Rule, SiteRules};
+use dedust::support::{Written, first_segment, write_moved};
 use dedust::{ParsedUrl, RuleSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -120,7 +120,7 @@ impl Sampler {
 
 /// Whether the URLs that a rule writes are looked at, not those that it brings together: it ends the list, or replaces text.
 fn writes(rule: &Rule) -> bool {
-    rule.last || rule.change.iter().any(|change| matches!(change, Change::Replace(_)))
+    rule.last || rule.change.iter().any(|change| matches!(change.facts().writes, Written::Url))
 }
 
 /// A copy of `rules` that nothing was said about before. Of a site whose rules can stand together only because some of them were refuted,

@@ -96,7 +96,9 @@ pub mod rules {
 pub mod support {
     pub use crate::interner::Interner;
     pub use crate::program::rules::{RuleList, UrlParts};
-    pub use crate::rule::{RuleIndex, without_never_made};
+    pub use crate::rule::{
+        Facts, Failure, Loss, NewValues, Put, RuleIndex, Taken, WaitsFor, Written, without_never_made,
+    };
     pub use crate::url::{
         RawKey, RawValue, Separators, extension, first_segment, has_subdomains, visit_tokens, write_moved,
     };

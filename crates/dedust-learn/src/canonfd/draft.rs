@@ -5,7 +5,8 @@ A rule before anything is known of it, and what can be told of it without asking
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use dedust::rules::{Change, Closed, Mapped, PathPart, Rule, Source, Spelling, Spot, Test, UrlPart, Value};
+use dedust::rules::{Change, Closed, Mapped, PathPart, Rule, Spot, Test, UrlPart, Value};
+use dedust::support::{Loss, Put, Taken};
 
 /// A rule before anything is known of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -51,12 +52,7 @@ impl Draft {
 
     /// How many things it asks for and changes.
     pub(super) fn size(&self) -> usize {
-        let parts = |change: &Change| match change {
-            Change::Path(parts) => parts.len(),
-            Change::Map { values, .. } => values.len(),
-            _ => 1,
-        };
-        self.when.len() + self.change.iter().map(parts).sum::<usize>()
+        self.when.len() + self.change.iter().map(|change| change.facts().size).sum::<usize>()
     }
 
     /// The same where one more thing is true; `None` when that contradicts what it asks for.
@@ -84,10 +80,11 @@ impl Draft {
         let set: Vec<UrlPart> = self
             .change
             .iter()
-            .filter_map(|change| match change {
-                Change::Set { key, .. } if !self.change.iter().any(|change| change.reads(key)) => Some(key),
-                _ => None,
+            .filter_map(|change| match change.facts().puts {
+                Put::Value(key, _) => Some(key),
+                Put::Nothing | Put::Path(_) | Put::Spelling(..) | Put::Texts(_) => None,
             })
+            .filter(|key| !self.change.iter().any(|change| change.reads(key)))
             .cloned()
             .collect();
         for key in set {
@@ -118,16 +115,16 @@ impl Draft {
     pub(super) fn taken_for_none(&self) -> Vec<(&UrlPart, Option<&Value>)> {
         let mut taken = Vec::new();
         for change in &self.change {
-            match change {
-                Change::Map { of, values } => {
+            match change.facts().takes {
+                Taken::Values(of, values) => {
                     let none = values.iter().filter(|mapped| mapped.becomes.is_none());
                     taken.extend(none.map(|mapped| (of, Some(&mapped.is))));
                 }
-                Change::Drop(Spot::Key(key)) => match self.when.get(&Spot::Key(key.clone())) {
+                Taken::Part(spot @ Spot::Key(key)) => match self.when.get(spot) {
                     Some(Test::Is(value)) => taken.push((key, Some(value))),
                     _ => taken.push((key, None)),
                 },
-                _ => {}
+                Taken::Nothing | Taken::Part(Spot::FromRight(_)) | Taken::Value(_) | Taken::Path => {}
             }
         }
         taken
@@ -140,19 +137,19 @@ impl Draft {
 
     /// Whether a rule only says the same in another way: what it takes away is a fixed text, or is written elsewhere.
     pub(super) fn is_harmless(&self) -> bool {
-        self.change.iter().all(|change| match change {
-            Change::Map { values, .. } => values.iter().all(|mapped| mapped.becomes.is_none()),
-            Change::Fold { to, .. } => *to != Spelling::Lowercase,
-            Change::Drop(Spot::Key(key)) => {
-                matches!(self.when.get(&Spot::Key(key.clone())), Some(Test::Is(_)))
-                    || self.change.iter().any(|change| change.reads(key))
-            }
-            Change::Path(parts) => (is_shorter(parts) || is_fixed(parts)) && self.keeps_segments(),
-            Change::Set { .. } | Change::Unrepeat | Change::UnrepeatParams => true,
-            Change::Drop(Spot::FromRight(_)) | Change::Forget(_) | Change::ForgetPath => false,
-            // Not learned so.
-            Change::SplitParams | Change::Order(_) | Change::Replace(_) => false,
+        self.change.iter().all(|change| match change.facts().loses {
+            Loss::Nothing | Loss::Repeats => true,
+            Loss::Values(values) => values.iter().all(|mapped| mapped.becomes.is_none()),
+            Loss::Part(key) => self.is_fixed_or_read(key),
+            Loss::Segments(parts) => (is_shorter(parts) || is_fixed(parts)) && self.keeps_segments(),
+            Loss::Unknown => false,
         })
+    }
+
+    /// Whether what it takes away of a key is known, or written elsewhere.
+    fn is_fixed_or_read(&self, key: &UrlPart) -> bool {
+        matches!(self.when.get(&Spot::Key(key.clone())), Some(Test::Is(_)))
+            || self.change.iter().any(|change| change.reads(key))
     }
 
     /// Whether it takes away what other rules could have moved elsewhere: it is tried when nothing else is left.
@@ -162,45 +159,26 @@ impl Draft {
 
     /// Whether it computes numbers.
     pub(super) fn counts(&self) -> bool {
-        let is_counted = |source: &Source| source.count.is_some();
-        self.change.iter().any(|change| match change {
-            Change::Set { to, .. } => to.iter().any(is_counted),
-            Change::Path(parts) => {
-                parts.iter().any(|part| matches!(part, PathPart::Value { from, .. } if is_counted(from)))
-            }
-            _ => false,
-        })
+        self.change.iter().flat_map(|change| change.facts().sources()).any(|source| source.count.is_some())
     }
 
     /// Whether it writes values elsewhere, or in another way, and forgets none: pages that it brings together have the same
     /// names.
     pub(super) fn is_move(&self) -> bool {
-        let is_fixed = |key: &UrlPart| matches!(self.when.get(&Spot::Key(key.clone())), Some(Test::Is(_)));
-        let moves = |change: &Change| matches!(change, Change::Set { .. } | Change::Path(_));
-        self.change.iter().any(moves)
-            && self.change.iter().all(|change| match change {
-                Change::Fold { to, .. } => *to != Spelling::Lowercase,
-                Change::Set { .. } => true,
-                Change::Path(parts) => {
-                    parts.iter().any(|part| matches!(part, PathPart::Value { .. })) && self.keeps_segments()
-                }
-                Change::Drop(Spot::Key(key)) => {
-                    is_fixed(key) || self.change.iter().any(|change| change.reads(key))
-                }
-                Change::Drop(Spot::FromRight(_)) | Change::Forget(_) | Change::ForgetPath => false,
-                Change::Map { .. } | Change::Unrepeat | Change::UnrepeatParams => false,
-                // Not learned so.
-                Change::SplitParams | Change::Order(_) | Change::Replace(_) => false,
+        self.change.iter().any(|change| change.facts().puts_values())
+            && self.change.iter().all(|change| match change.facts().loses {
+                Loss::Nothing => true,
+                Loss::Part(key) => self.is_fixed_or_read(key),
+                Loss::Segments(_) => change.facts().sources().next().is_some() && self.keeps_segments(),
+                Loss::Repeats | Loss::Values(_) | Loss::Unknown => false,
             })
     }
 
     /// Whether a rule forgets what pages are named by.
     pub(super) fn forgets_path(&self) -> bool {
-        self.change.iter().any(|change| {
-            matches!(
-                change,
-                Change::ForgetPath | Change::Forget(Spot::FromRight(_) | Spot::Key(UrlPart::PathSegment(_)))
-            )
+        self.change.iter().any(|change| match change.facts().takes {
+            Taken::Path | Taken::Value(Spot::FromRight(_) | Spot::Key(UrlPart::PathSegment(_))) => true,
+            Taken::Nothing | Taken::Part(_) | Taken::Value(Spot::Key(_)) | Taken::Values(..) => false,
         })
     }
 
@@ -210,19 +188,16 @@ impl Draft {
             (Spot::Key(UrlPart::PathSegment(depth)), Test::Absent) => Some(*depth),
             _ => None,
         });
-        let reads_segments = self.change.iter().any(|change| match change {
-            Change::Path(parts) => {
-                parts.iter().all(|part| matches!(part, PathPart::Text(_) | PathPart::Value { .. }))
-            }
-            _ => false,
-        });
-        let is_kept = |index: u16| {
-            let key = UrlPart::PathSegment(index);
-            matches!(self.when.get(&Spot::Key(key.clone())), Some(Test::Is(_)))
-                || self.change.iter().any(|change| change.reads(&key))
+        let paths = || {
+            self.change.iter().filter_map(|change| match change.facts().puts {
+                Put::Path(parts) => Some(parts),
+                Put::Nothing | Put::Value(..) | Put::Spelling(..) | Put::Texts(_) => None,
+            })
         };
-        let is_fixed_path =
-            self.change.iter().any(|change| matches!(change, Change::Path(parts) if is_fixed(parts)));
+        let is_known = |part: &PathPart| matches!(part, PathPart::Text(_) | PathPart::Value { .. });
+        let reads_segments = paths().any(|parts| parts.iter().all(is_known));
+        let is_kept = |index: u16| self.is_fixed_or_read(&UrlPart::PathSegment(index));
+        let is_fixed_path = paths().any(is_fixed);
         !reads_segments || depth.map_or(!is_fixed_path, |depth| (0..depth).all(is_kept))
     }
 }

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::hash::BuildHasher as _;
 
-use dedust::rules::{Change, Count, PathPart, Source, Test, Value};
+use dedust::rules::{Change, Count, Source, Test, Value};
 use foldhash::fast::RandomState;
 use foldhash::{HashMap, HashSet};
 
@@ -141,19 +141,7 @@ fn counting(draft: Draft, numbers: &[(i64, i64)]) -> Option<Draft> {
             source.count = Some(count);
         }
     };
-    for change in &mut draft.change {
-        match change {
-            Change::Set { to, .. } => to.iter_mut().for_each(set),
-            Change::Path(parts) => {
-                for part in parts {
-                    if let PathPart::Value { from, .. } = part {
-                        set(from);
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
+    draft.change.iter_mut().flat_map(Change::sources_mut).for_each(set);
     Some(draft)
 }
 

@@ -11,6 +11,7 @@ use std::cmp::Reverse;
 use std::sync::{Mutex, PoisonError};
 
 use dedust::rules::{Change, Promise, Rule, Spot, Test, Trust, UrlPart, Value};
+use dedust::support::Taken;
 use foldhash::{HashMap, HashSet};
 
 use super::accept::{Harm, Noise, Refusal, Standard};
@@ -55,10 +56,10 @@ impl Candidate {
         let Draft { when, change, .. } = &self.draft;
         let is_index = self.family == Family::Spelling && matches!(**change, [Change::Path(_)]);
         // One value for another: there are many pairs of them, while each key has one default, and hosts are few.
-        let maps = |change: &Change| match change {
-            Change::Map { of: UrlPart::Scheme | UrlPart::Subdomain(_), .. } => false,
-            Change::Map { values, .. } => values.iter().any(|mapped| mapped.becomes.is_some()),
-            _ => false,
+        let maps = |change: &Change| match change.facts().takes {
+            Taken::Values(UrlPart::Scheme | UrlPart::Subdomain(_), _) => false,
+            Taken::Values(_, values) => values.iter().any(|mapped| mapped.becomes.is_some()),
+            Taken::Nothing | Taken::Part(_) | Taken::Value(_) | Taken::Path => false,
         };
         !is_index
             && (when.values().any(|test| matches!(test, Test::Is(_) | Test::OneOf(_)))
@@ -295,19 +296,16 @@ impl<'c> Search<'c> {
             value.as_text().is_some_and(|label| corpus.is_declared_host(label, becomes))
         };
         self.proof.trusts_hosts
-            || draft.change.iter().all(|change| match change {
-                Change::Map { of: UrlPart::Subdomain(_), values } => {
+            || draft.change.iter().all(|change| match change.facts().takes {
+                Taken::Values(UrlPart::Subdomain(_), values) => {
                     values.iter().all(|mapped| is_declared(&mapped.is, mapped.becomes.as_deref()))
                 }
-                Change::Drop(Spot::Key(key @ UrlPart::Subdomain(_)))
-                | Change::Forget(Spot::Key(key @ UrlPart::Subdomain(_))) => {
+                Taken::Part(Spot::Key(key @ UrlPart::Subdomain(_)))
+                | Taken::Value(Spot::Key(key @ UrlPart::Subdomain(_))) => {
                     self.table.values_seen(key).all(|label| is_declared(label, None))
                 }
-                Change::Drop(_) | Change::Forget(_) | Change::ForgetPath => true,
-                Change::Map { .. } | Change::Fold { .. } | Change::Set { .. } | Change::Path(_) => true,
-                Change::Unrepeat | Change::UnrepeatParams => true,
-                // Not learned so.
-                Change::SplitParams | Change::Order(_) | Change::Replace(_) => false,
+                Taken::Part(_) | Taken::Value(_) | Taken::Path | Taken::Values(..) => true,
+                Taken::Nothing => !change.facts().is_of_whole(),
             })
     }
 
@@ -474,9 +472,7 @@ impl<'c> Search<'c> {
     /// The changes of a rule one by one, where each could be made without the others.
     pub(super) fn parts_of(&self, candidate: &Candidate) -> impl Iterator<Item = Candidate> {
         let Draft { when, change, .. } = &candidate.draft;
-        let is_apart = |change: &Change| {
-            matches!(change, Change::Map { .. } | Change::Drop(_) | Change::Forget(_) | Change::ForgetPath)
-        };
+        let is_apart = |change: &Change| !matches!(change.facts().takes, Taken::Nothing);
         let parts = if change.iter().all(is_apart) { change.as_slice() } else { &[] };
         parts.iter().map(|part| Candidate {
             draft: Draft { when: when.clone(), change: vec![part.clone()], ..Draft::default() },

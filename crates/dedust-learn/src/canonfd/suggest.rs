@@ -3,6 +3,7 @@ Where rules come from: those that make sense on any site, and those that duplica
 */
 
 use dedust::rules::{Area, Change, Mapped, PathPart, Spelling, Spot, Test, UrlPart};
+use dedust::support::{Put, Taken};
 use rayon::prelude::*;
 
 use super::differ::{Differ, Suggestions, View};
@@ -169,8 +170,12 @@ impl Search<'_> {
 
     /// Whether a draft forgets only keys of which enough is known, and puts no text instead of a parameter, which rules cannot do.
     fn is_sound(&self, draft: &Draft) -> bool {
-        draft.change.iter().all(|change| match change {
-            Change::Drop(Spot::Key(key @ (UrlPart::QueryParam(_) | UrlPart::PathParam(_)))) => {
+        let may_be_put = |change: &Change| {
+            !change.facts().is_of_whole()
+                && !matches!(change.facts().puts, Put::Value(key, _) if key.is_query_text())
+        };
+        draft.change.iter().all(|change| match change.facts().takes {
+            Taken::Part(Spot::Key(key @ (UrlPart::QueryParam(_) | UrlPart::PathParam(_)))) => {
                 // What is read elsewhere is not lost.
                 let is_read = draft.change.iter().any(|change| change.reads(key));
                 let is_fixed = matches!(draft.when.get(&Spot::Key(key.clone())), Some(Test::Is(_)));
@@ -179,12 +184,8 @@ impl Search<'_> {
                     || self.family_of_drop(key) != Family::Other
                     || self.table.values_of(key).values >= thresholds::suggest::MIN_VALUES
             }
-            Change::Set { key, .. } => !key.is_query_text(),
-            Change::Drop(_) | Change::Forget(_) | Change::ForgetPath => true,
-            Change::Map { .. } | Change::Fold { .. } | Change::Path(_) => true,
-            Change::Unrepeat | Change::UnrepeatParams => true,
-            // Not suggested so.
-            Change::SplitParams | Change::Order(_) | Change::Replace(_) => false,
+            Taken::Part(_) | Taken::Value(_) | Taken::Path | Taken::Values(..) => true,
+            Taken::Nothing => may_be_put(change),
         })
     }
 
@@ -212,12 +213,13 @@ impl Search<'_> {
         if !draft.when.is_empty() && contexts.clone().any(speaks_of_login) {
             return Family::Login;
         }
-        let family = |change: &Change| match change {
-            Change::Drop(Spot::Key(key)) => match draft.when.get(&Spot::Key(key.clone())) {
+        let removes_index = |change: &Change| matches!(change.facts().puts, Put::Path(parts) if is_without_index(parts, draft));
+        let family = |change: &Change| match change.facts().takes {
+            Taken::Part(spot @ Spot::Key(key)) => match draft.when.get(spot) {
                 Some(Test::Is(value)) => self.family_of_default(key, value.as_text()),
                 _ => self.family_of_drop(key),
             },
-            Change::Map { of, values } => values
+            Taken::Values(of, values) => values
                 .iter()
                 .map(|mapped| match mapped.becomes {
                     None => self.family_of_default(of, mapped.is.as_text()),
@@ -226,12 +228,8 @@ impl Search<'_> {
                 })
                 .max()
                 .unwrap_or(Family::Other),
-            Change::Path(parts) if is_without_index(parts, draft) => Family::Spelling,
-            Change::Drop(_) | Change::Forget(_) | Change::ForgetPath => Family::Other,
-            Change::Fold { .. } | Change::Set { .. } | Change::Path(_) => Family::Other,
-            Change::Unrepeat | Change::UnrepeatParams => Family::Other,
-            // Not suggested so.
-            Change::SplitParams | Change::Order(_) | Change::Replace(_) => Family::Other,
+            Taken::Nothing if removes_index(change) => Family::Spelling,
+            Taken::Nothing | Taken::Part(_) | Taken::Value(_) | Taken::Path => Family::Other,
         };
         draft.change.iter().map(family).max().unwrap_or(Family::Other)
     }

@@ -4,7 +4,7 @@ Believed rules as they are written into a rule file: with their evidence, and wh
 
 use std::cmp::Ordering;
 
-use dedust::rules::{Change, Evidence, RefusedRule, Rule, Trust};
+use dedust::rules::{Evidence, RefusedRule, Rule, Trust};
 
 use super::accept::{Noise, Refusal};
 use super::draft::Draft;
@@ -126,11 +126,5 @@ fn difference(corpus: &Corpus, a: u32, b: u32) -> usize {
 
 /// Whether every value of the new form is known.
 fn writes_all(draft: &Draft) -> bool {
-    draft.change.iter().all(|change| match change {
-        Change::Forget(_) | Change::ForgetPath => false,
-        Change::Drop(_) | Change::Map { .. } | Change::Fold { .. } | Change::Set { .. } => true,
-        Change::Path(_) | Change::Unrepeat | Change::UnrepeatParams => true,
-        // Not learned so.
-        Change::SplitParams | Change::Order(_) | Change::Replace(_) => true,
-    })
+    !draft.change.iter().any(|change| change.facts().forgets())
 }

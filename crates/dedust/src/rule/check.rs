@@ -2,7 +2,7 @@
 Whether a rule makes sense by itself: no gaps, no text that would be read as something else.
 */
 
-use super::{Change, Closed, PathPart, Replace, Rule, Source, Spot};
+use super::{Change, Closed, Facts, Mapped, PathPart, Put, Replace, Rule, Source, Spot, Taken, Written};
 use crate::url::{UrlPart, Value, is_query_text};
 
 /// Why a rule is refused.
@@ -90,60 +90,71 @@ pub(super) fn check_rule(rule: &Rule) -> Result<(), InvalidRule> {
     {
         return Err(InvalidRule::ClosedFromRight(spot.to_string().into()));
     }
-    for change in &rule.change {
-        match change {
-            Change::Replace(list) => list.iter().try_for_each(check_replace)?,
-            Change::SplitParams => {}
-            Change::Order(order) => {
-                order.iter().try_for_each(|key| check_text(key, None))?;
-                let is_param = |key: &UrlPart| matches!(key, UrlPart::QueryParam(_));
-                if let Some(key) = order.iter().find(|key| !is_param(key)) {
-                    return Err(InvalidRule::UnknownInOrder(key.clone()));
-                }
-            }
-            Change::Drop(spot) | Change::Forget(spot) => check_spot(spot)?,
-            Change::Map { of, values } => {
-                check_text(of, None)?;
-                for text in values.iter().filter_map(|mapped| mapped.becomes.clone()) {
-                    check_text(of, Some(&Value::Text(text)))?;
-                }
-                if *of == UrlPart::Scheme && values.iter().any(|mapped| mapped.becomes.is_none()) {
-                    return Err(InvalidRule::NoScheme);
-                }
-                if !values.is_sorted_by(|a, b| a.is < b.is) {
-                    return Err(InvalidRule::Unsorted(of.to_string().into()));
-                }
-            }
-            Change::Set { key, .. } if key.is_query_text() => return Err(InvalidRule::AddsText(key.clone())),
-            Change::Set { key, to } => {
-                check_text(key, to.is_empty().then_some(&Value::Bare))?;
-                match to.as_slice() {
-                    // Of some keys only few values are known.
-                    [Source { prefix, of: None, suffix, .. }] if suffix.is_empty() => {
-                        check_text(key, Some(&Value::Text(prefix.clone())))?;
-                    }
-                    to => to.iter().try_for_each(|source| check_read(key, source))?,
-                }
-            }
-            Change::Path(parts) => {
-                for part in parts {
-                    let key = UrlPart::PathSegment(0);
-                    match part {
-                        PathPart::Text(text) => {
-                            check_text(&key, Some(&Value::Text(text.clone())))?;
-                            if text.is_empty() || **text == *"." || **text == *".." || text.contains(';') {
-                                return Err(InvalidRule::UnsafeText { key, value: text.clone() });
-                            }
-                        }
-                        PathPart::Value { from, .. } => check_read(&key, from)?,
-                        PathPart::Segments { .. } | PathPart::First(_) | PathPart::Last(_) => {}
-                    }
-                }
-            }
-            Change::ForgetPath | Change::Fold { .. } | Change::Unrepeat | Change::UnrepeatParams => {}
+    rule.change.iter().try_for_each(check_change)
+}
+
+/// Whether what a change speaks of and writes can stand in a URL.
+fn check_change(change: &Change) -> Result<(), InvalidRule> {
+    let Facts { takes, puts, writes, .. } = change.facts();
+    match takes {
+        Taken::Part(spot) | Taken::Value(spot) => check_spot(spot)?,
+        Taken::Values(of, values) => check_values(of, values)?,
+        Taken::Nothing | Taken::Path => {}
+    }
+    match puts {
+        Put::Value(key, _) if key.is_query_text() => return Err(InvalidRule::AddsText(key.clone())),
+        Put::Value(key, to) => check_value(key, to)?,
+        Put::Path(parts) => parts.iter().try_for_each(check_part)?,
+        Put::Texts(list) => list.iter().try_for_each(check_replace)?,
+        Put::Nothing | Put::Spelling(..) => {}
+    }
+    if let Written::Order(order) = writes {
+        order.iter().try_for_each(|key| check_text(key, None))?;
+        if let Some(key) = order.iter().find(|key| !matches!(key, UrlPart::QueryParam(_))) {
+            return Err(InvalidRule::UnknownInOrder(key.clone()));
         }
     }
     Ok(())
+}
+
+fn check_values(of: &UrlPart, values: &[Mapped]) -> Result<(), InvalidRule> {
+    check_text(of, None)?;
+    for text in values.iter().filter_map(|mapped| mapped.becomes.clone()) {
+        check_text(of, Some(&Value::Text(text)))?;
+    }
+    if *of == UrlPart::Scheme && values.iter().any(|mapped| mapped.becomes.is_none()) {
+        return Err(InvalidRule::NoScheme);
+    }
+    if !values.is_sorted_by(|a, b| a.is < b.is) {
+        return Err(InvalidRule::Unsorted(of.to_string().into()));
+    }
+    Ok(())
+}
+
+fn check_value(key: &UrlPart, to: &[Source]) -> Result<(), InvalidRule> {
+    check_text(key, to.is_empty().then_some(&Value::Bare))?;
+    match to {
+        // Of some keys only few values are known.
+        [Source { prefix, of: None, suffix, .. }] if suffix.is_empty() => {
+            check_text(key, Some(&Value::Text(prefix.clone())))
+        }
+        to => to.iter().try_for_each(|source| check_read(key, source)),
+    }
+}
+
+fn check_part(part: &PathPart) -> Result<(), InvalidRule> {
+    let key = UrlPart::PathSegment(0);
+    match part {
+        PathPart::Text(text) => {
+            check_text(&key, Some(&Value::Text(text.clone())))?;
+            if text.is_empty() || **text == *"." || **text == *".." || text.contains(';') {
+                return Err(InvalidRule::UnsafeText { key, value: text.clone() });
+            }
+            Ok(())
+        }
+        PathPart::Value { from, .. } => check_read(&key, from),
+        PathPart::Segments { .. } | PathPart::First(_) | PathPart::Last(_) => Ok(()),
+    }
 }
 
 fn check_spot(spot: &Spot) -> Result<(), InvalidRule> {

@@ -14,7 +14,7 @@ use serde::de::{self, Unexpected, Visitor};
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{AnyValue, Atom, Decision, Evidence, unique_keys};
+use super::{AnyValue, Atom, Decision, Evidence, Put, unique_keys};
 use crate::url::{RawValue, UrlPart, Value};
 
 /// A change that is made to every URL of which some things are true.
@@ -366,9 +366,9 @@ impl Rule {
 
     /// As how many rules it counts: each replaced text is looked for in every URL.
     pub(super) fn weight(&self) -> usize {
-        let replaced = self.change.iter().map(|change| match change {
-            Change::Replace(list) => list.len(),
-            _ => 0,
+        let replaced = self.change.iter().map(|change| match change.facts().puts {
+            Put::Texts(list) => list.len(),
+            Put::Nothing | Put::Value(..) | Put::Path(_) | Put::Spelling(..) => 0,
         });
         replaced.sum::<usize>().max(1)
     }
@@ -454,13 +454,6 @@ impl Change {
 
     /// Whether it reads the value of a key.
     pub fn reads(&self, key: &UrlPart) -> bool {
-        let is_it = |source: &Source| matches!(&source.of, Some(Spot::Key(read)) if read == key);
-        match self {
-            Self::Set { to, .. } => to.iter().any(is_it),
-            Self::Path(parts) => {
-                parts.iter().any(|part| matches!(part, PathPart::Value { from, .. } if is_it(from)))
-            }
-            _ => false,
-        }
+        self.facts().sources().any(|source| matches!(&source.of, Some(Spot::Key(read)) if read == key))
     }
 }

@@ -10,6 +10,7 @@ mod decide;
 mod decision;
 mod definition;
 mod evidence;
+mod facts;
 mod file;
 mod keep;
 mod limits;
@@ -36,6 +37,7 @@ pub use definition::{
     Area, Change, Closed, Count, Mapped, PathPart, Replace, Rule, Source, Spelling, Spot, Test,
 };
 pub use evidence::{Evidence, Example, Promise, Trust};
+pub use facts::{Facts, Failure, Loss, NewValues, Put, Taken, WaitsFor, Written};
 pub(crate) use file::each_site;
 pub use file::{FORMAT_VERSION, LoadRulesError};
 pub use keep::{Displaced, Kept};

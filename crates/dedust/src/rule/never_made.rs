@@ -8,7 +8,7 @@ than its length.
 
 use foldhash::HashMap;
 
-use super::{Area, Change, Closed, Rule, Spot, Test};
+use super::{Change, Closed, NewValues, Rule, Spot, Taken, Test};
 use crate::url::{ParamName, RawValue, UrlPart, Value};
 
 /// Work for one rule. After that it counts as one that may be made, so that no list takes longer than others of its length.
@@ -54,10 +54,10 @@ impl<'e> EarlierRules<'e> {
             }
         }
         for change in &rule.change {
-            match put(change) {
-                Put::Nowhere => {}
-                Put::At(key) => _ = self.last_put.insert(Spot::Key(key.clone()), index),
-                Put::Anywhere => self.last_put_anywhere = Some(index),
+            match change.facts().new_values {
+                NewValues::Nowhere => {}
+                NewValues::At(key) => _ = self.last_put.insert(Spot::Key(key.clone()), index),
+                NewValues::Anywhere => self.last_put_anywhere = Some(index),
             }
         }
     }
@@ -126,64 +126,34 @@ fn work_of(earlier: &Rule, later: &Rule) -> usize {
     let product = |one: usize, other: usize| one.saturating_mul(other);
     let known = |spot: &Spot| later.when.get(spot).map_or(1, values);
     let tests = earlier.when.iter().map(|(spot, asked)| WORK_PER_TEST + product(values(asked), known(spot)));
-    let changes = earlier.change.iter().map(|change| match change {
-        Change::Map { of, values } => 1 + product(values.len(), known(&Spot::Key(of.clone()))),
-        _ => 1,
+    let changes = earlier.change.iter().map(|change| match change.facts().takes {
+        Taken::Values(of, values) => 1 + product(values.len(), known(&Spot::Key(of.clone()))),
+        Taken::Nothing | Taken::Part(_) | Taken::Value(_) | Taken::Path => 1,
     });
     tests.chain(changes).fold(WORK_PER_TEST, usize::saturating_add)
 }
 
 /// The part that a change may take away, or a value of it.
 fn taken(change: &Change) -> Option<Spot> {
-    match change {
-        Change::Drop(spot) | Change::Forget(spot) => Some(spot.clone()),
-        Change::Map { of, .. } => Some(Spot::Key(of.clone())),
-        _ => None,
-    }
-}
-
-/// Where a change may put a value where none was, or another one.
-enum Put<'e> {
-    Nowhere,
-    At(&'e UrlPart),
-    Anywhere,
-}
-
-fn put(change: &Change) -> Put<'_> {
-    match change {
-        Change::Set { key, .. } | Change::Map { of: key, .. } | Change::Fold { of: Area::Key(key), .. } => {
-            Put::At(key)
-        }
-        Change::Drop(_)
-        | Change::Forget(_)
-        | Change::Fold { .. }
-        | Change::UnrepeatParams
-        | Change::Order(_) => Put::Nowhere,
-        _ => Put::Anywhere,
+    match change.facts().takes {
+        Taken::Part(spot) | Taken::Value(spot) => Some(spot.clone()),
+        Taken::Values(of, _) => Some(Spot::Key(of.clone())),
+        Taken::Nothing | Taken::Path => None,
     }
 }
 
 /// The only part that a rule changes.
 fn changed(rule: &Rule) -> Option<&Spot> {
-    match &*rule.change {
-        [Change::Drop(spot) | Change::Forget(spot)] => Some(spot),
-        _ => None,
+    let [change] = &*rule.change else { return None };
+    match change.facts().takes {
+        Taken::Part(spot) | Taken::Value(spot) => Some(spot),
+        Taken::Nothing | Taken::Path | Taken::Values(..) => None,
     }
 }
 
 /// Whether a rule is surely made to every URL for which its tests hold.
 fn is_sure(rule: &Rule) -> bool {
-    let cannot_fail = |change: &Change| {
-        matches!(
-            change,
-            Change::Drop(_)
-                | Change::Forget(_)
-                | Change::ForgetPath
-                | Change::Map { .. }
-                | Change::Fold { .. }
-        )
-    };
-    rule.closed == Closed::No && rule.change.iter().all(cannot_fail)
+    rule.closed == Closed::No && rule.change.iter().all(|change| change.facts().is_sure)
 }
 
 /// Whether `earlier`, which is [sure](is_sure), is made to every URL to which `later` would be.
@@ -215,12 +185,12 @@ fn takes_away(earlier: &Rule, spot: &Spot, test: Option<&Test>) -> bool {
         Spot::Key(UrlPart::PathSegment(_) | UrlPart::Subdomain(_)) | Spot::FromRight(_) => false,
         Spot::Key(_) => true,
     };
-    earlier.change.iter().any(|change| match change {
-        Change::Drop(dropped) => dropped == spot && drops_all && *spot != Spot::Key(UrlPart::Scheme),
-        Change::Forget(forgotten) => {
+    earlier.change.iter().any(|change| match change.facts().takes {
+        Taken::Part(dropped) => dropped == spot && drops_all && *spot != Spot::Key(UrlPart::Scheme),
+        Taken::Value(forgotten) => {
             forgotten == spot && test.is_some_and(|test| !test.holds(Some(Some(b"*"))))
         }
-        Change::Map { of, values } if Spot::Key(of.clone()) == *spot => test.is_some_and(|test| {
+        Taken::Values(of, values) if Spot::Key(of.clone()) == *spot => test.is_some_and(|test| {
             let Some(values_asked) = listed(test) else { return false };
             let becomes = |value: RawValue<'_>| {
                 values.iter().any(|mapped| {
@@ -239,7 +209,7 @@ fn takes_away(earlier: &Rule, spot: &Spot, test: Option<&Test>) -> bool {
             let moves_up = is_param && values.iter().any(|mapped| mapped.becomes.is_none());
             !moves_up && values_asked.iter().all(|value| is_mapped(value) && !becomes(value.as_raw()))
         }),
-        _ => false,
+        Taken::Nothing | Taken::Path | Taken::Values(..) => false,
     })
 }
 

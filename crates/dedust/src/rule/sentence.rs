@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::{fmt, slice};
 
 use super::definition::{Area, Change, Closed, Count, PathPart, Replace, Rule, Source, Spelling, Spot, Test};
-use super::{AnyValue, Mapped, RefusedRule, ValueClass};
+use super::{AnyValue, Facts, Mapped, Put, RefusedRule, Taken, ValueClass};
 use crate::url::{UrlPart, Value};
 
 impl fmt::Display for Rule {
@@ -30,10 +30,11 @@ impl fmt::Display for RefusedRule {
 fn write_changes(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, changes: &[Change]) -> fmt::Result {
     // What is read is not left out, but written elsewhere.
     let is_read = |key: &UrlPart| changes.iter().any(|change| change.reads(key));
-    let mut said = changes.iter().filter(|change| match change {
-        Change::Drop(Spot::Key(key)) => !is_read(key),
-        Change::Fold { of: Area::Key(key), .. } => !is_read(key),
-        _ => true,
+    let mut said = changes.iter().filter(|change| {
+        let Facts { takes, puts, .. } = change.facts();
+        let is_moved = matches!(takes, Taken::Part(Spot::Key(key)) if is_read(key));
+        let is_moved_folded = matches!(puts, Put::Spelling(Area::Key(key), _) if is_read(key));
+        !is_moved && !is_moved_folded
     });
     if let Some(first) = said.next() {
         write_change(f, when, first)?;

@@ -4,7 +4,8 @@ Which URLs a rule concerns.
 
 use std::sync::atomic::Ordering;
 
-use dedust::rules::{Change, Spot, Test, UrlPart, Value};
+use dedust::rules::{Spot, Test, UrlPart, Value};
+use dedust::support::WaitsFor;
 
 use super::make::Steps;
 use super::{RowSet, SpotNumber, Table};
@@ -36,7 +37,9 @@ impl Table<'_> {
             // All that is asked for is there: a row with as many parts has no other.
             rows.retain(|&row| self.parts_but_scheme(row) == rule.when.len());
         }
-        if rule.change == [Change::Unrepeat] {
+        if let [only] = &*rule.change
+            && let WaitsFor::RepeatedSegments = only.facts().waits_for
+        {
             rows.retain(|&row| self.repeats_itself(row));
         }
         (rows, looked_at)
@@ -172,20 +175,20 @@ impl Table<'_> {
             }
         }
         if let [change] = rule.change.as_slice() {
-            match change {
-                Change::Drop(Spot::Key(key)) | Change::Forget(Spot::Key(key)) => offer(pairs_of_key(key)),
-                Change::Map { of, values } => {
+            match change.facts().waits_for {
+                WaitsFor::Part(Spot::Key(key)) => offer(pairs_of_key(key)),
+                WaitsFor::Values(of, values) => {
                     offer(values.iter().filter_map(|mapped| self.find_pair(of, &mapped.is)).collect());
                 }
-                Change::Fold { of, to } => offer(match steps.and_then(Steps::folded) {
+                WaitsFor::Spelling(of, to) => offer(match steps.and_then(Steps::folded) {
                     Some(folded) => folded.collect(),
-                    None => self.foldable(of, *to, 0).collect(),
+                    None => self.foldable(of, to, 0).collect(),
                 }),
-                Change::UnrepeatParams => {
+                WaitsFor::RepeatedParams => {
                     let seconds = self.keys.iter().filter(|key| is_second(key));
                     offer(seconds.flat_map(pairs_of_key).collect());
                 }
-                _ => {}
+                WaitsFor::Part(Spot::FromRight(_)) | WaitsFor::RepeatedSegments | WaitsFor::Anything => {}
             }
         }
         best.filter(|(size, _)| *size < self.corpus.len())

@@ -5,7 +5,7 @@ What a rule makes of URLs: tried on all of them, or made.
 use std::sync::OnceLock;
 
 use dedust::rules::{Change, Mapped, ParamName, Spot, UrlPart, Value};
-use dedust::support::{RuleList, UrlParts};
+use dedust::support::{Put, RuleList, Taken, UrlParts};
 use foldhash::HashMap;
 
 use super::fold::Folded;
@@ -124,12 +124,12 @@ impl Table<'_> {
 
     /// The changes as arithmetic, where that is all there is to them.
     pub(super) fn steps(&self, rule: &Draft) -> Option<Steps> {
-        let steps: Vec<Step> = match rule.change.as_slice() {
-            [Change::Fold { of, to }] => vec![Step::Fold(self.folded(of, *to)?)],
-            changes => {
-                let steps: Vec<Vec<Step>> =
-                    changes.iter().map(|change| self.steps_of(rule, change)).collect::<Option<_>>()?;
-                steps.into_iter().flatten().collect()
+        let puts: Vec<Put<'_>> = rule.change.iter().map(|change| change.facts().puts).collect();
+        let steps: Vec<Step> = match puts[..] {
+            [Put::Spelling(of, to)] => vec![Step::Fold(self.folded(of, to)?)],
+            _ => {
+                let steps = rule.change.iter().map(|change| self.steps_of(rule, change));
+                steps.collect::<Option<Vec<Vec<Step>>>>()?.into_iter().flatten().collect()
             }
         };
         let key = |step: &Step| match step {
@@ -164,24 +164,24 @@ impl Table<'_> {
     }
 
     fn steps_of(&self, rule: &Draft, change: &Change) -> Option<Vec<Step>> {
-        match change {
-            Change::Drop(Spot::Key(key)) if drops_all(rule, key) => {
+        match change.facts().takes {
+            Taken::Part(Spot::Key(key)) if drops_all(rule, key) => {
                 let named = std::iter::successors(Some(key.clone()), follower);
                 Some(named.map_while(|key| self.key_numbers.get(&key).copied()).map(Step::Drop).collect())
                     .filter(|steps: &Vec<Step>| !steps.is_empty())
             }
-            change => Some(vec![self.step(change)?]),
+            takes => Some(vec![self.step(takes)?]),
         }
     }
 
-    fn step(&self, change: &Change) -> Option<Step> {
-        match change {
-            Change::Drop(Spot::Key(key)) if goes_alone(key) => Some(Step::Drop(*self.key_numbers.get(key)?)),
-            Change::Forget(Spot::Key(key)) => {
+    fn step(&self, takes: Taken<'_>) -> Option<Step> {
+        match takes {
+            Taken::Part(Spot::Key(key)) if goes_alone(key) => Some(Step::Drop(*self.key_numbers.get(key)?)),
+            Taken::Value(Spot::Key(key)) => {
                 Some(Step::Become(*self.key_numbers.get(key)?, pair_number(key, Some("*"))))
             }
-            Change::ForgetPath => Some(Step::ForgetPath),
-            Change::Map { of, values } => {
+            Taken::Path => Some(Step::ForgetPath),
+            Taken::Values(of, values) => {
                 if values.iter().any(|mapped| mapped.becomes.is_none()) && !goes_alone(of) {
                     return None;
                 }
@@ -191,7 +191,7 @@ impl Table<'_> {
                 };
                 Some(Step::Map(*self.key_numbers.get(of)?, values.iter().map(entry).collect()))
             }
-            _ => None,
+            Taken::Nothing | Taken::Part(_) | Taken::Value(Spot::FromRight(_)) => None,
         }
     }
 
@@ -275,15 +275,15 @@ impl Table<'_> {
     /// Adds the pairs that its steps may make.
     fn add_pairs_of(&mut self, rule: &Draft) {
         for change in &rule.change {
-            match change {
-                Change::Forget(Spot::Key(key)) => drop(self.pair(key, Value::from("*"))),
-                Change::ForgetPath => drop(self.pair(&FORGOTTEN, Value::from("*"))),
-                Change::Map { of, values } => {
+            match change.facts().takes {
+                Taken::Value(Spot::Key(key)) => drop(self.pair(key, Value::from("*"))),
+                Taken::Path => drop(self.pair(&FORGOTTEN, Value::from("*"))),
+                Taken::Values(of, values) => {
                     for text in values.iter().filter_map(|mapped| mapped.becomes.as_deref()) {
                         self.pair(of, Value::from(text));
                     }
                 }
-                _ => {}
+                Taken::Nothing | Taken::Part(_) | Taken::Value(Spot::FromRight(_)) => {}
             }
         }
     }
@@ -343,10 +343,10 @@ pub(super) fn goes_alone(key: &UrlPart) -> bool {
 
 /// The key that a change takes away, at least from some URLs.
 fn taken_away(change: &Change) -> Option<&UrlPart> {
-    match change {
-        Change::Drop(Spot::Key(key)) => Some(key),
-        Change::Map { of, values } if values.iter().any(|mapped| mapped.becomes.is_none()) => Some(of),
-        _ => None,
+    match change.facts().takes {
+        Taken::Part(Spot::Key(key)) => Some(key),
+        Taken::Values(of, values) => values.iter().any(|mapped| mapped.becomes.is_none()).then_some(of),
+        Taken::Nothing | Taken::Part(Spot::FromRight(_)) | Taken::Value(_) | Taken::Path => None,
     }
 }
 

@@ -15,6 +15,24 @@ use crate::url::ParsedUrl;
 /// Numbers of names that are left out together are smaller.
 pub(super) const MAX_DROPPED_NAMES: u16 = u64::BITS as u16;
 
+/// Which kind of change comes next in compiled rules.
+pub(super) mod kind {
+    pub(in crate::program::rules) const DROP: u8 = 0;
+    pub(in crate::program::rules) const FORGET: u8 = 1;
+    pub(in crate::program::rules) const FORGET_PATH: u8 = 2;
+    pub(in crate::program::rules) const MAP: u8 = 3;
+    pub(in crate::program::rules) const FOLD: u8 = 4;
+    pub(in crate::program::rules) const SET: u8 = 5;
+    pub(in crate::program::rules) const PATH: u8 = 6;
+    pub(in crate::program::rules) const UNREPEAT: u8 = 7;
+    pub(in crate::program::rules) const UNREPEAT_PARAMS: u8 = 8;
+    /// All parameters of some names, a bit for the number of each.
+    pub(in crate::program::rules) const DROP_NAMES: u8 = 9;
+    pub(in crate::program::rules) const SPLIT_PARAMS: u8 = 10;
+    pub(in crate::program::rules) const ORDER: u8 = 11;
+    pub(in crate::program::rules) const REPLACE: u8 = 12;
+}
+
 /// A rule cannot be made to this URL.
 pub(super) struct CannotChange;
 
@@ -31,24 +49,24 @@ impl<'p> Changing<'_, 'p> {
     #[inline]
     pub(super) fn make(&mut self, cursor: &mut Cursor<'p>) -> Read<Result<(), CannotChange>> {
         match cursor.u8()? {
-            code::DROP => self.drop_spot(StoredSpot::read(cursor)?),
-            code::FORGET => self.forget(StoredSpot::read(cursor)?),
-            code::FORGET_PATH => {
+            kind::DROP => self.drop_spot(StoredSpot::read(cursor)?),
+            kind::FORGET => self.forget(StoredSpot::read(cursor)?),
+            kind::FORGET_PATH => {
                 self.is_changed |= !self.edited.parts.path_is_forgotten;
                 self.edited.parts.path_is_forgotten = true;
                 self.edited.parts.touched.path = true;
                 self.edited.parts.touched.is_forgotten = true;
             }
-            code::MAP => return self.map(StoredSpot::read(cursor)?, cursor),
-            code::FOLD => self.fold(cursor)?,
-            code::SET => return self.set(cursor),
-            code::PATH => return self.set_path(cursor),
-            code::DROP_NAMES => self.drop_names(cursor.u64()?),
-            code::UNREPEAT => self.unrepeat(),
-            code::UNREPEAT_PARAMS => self.unrepeat_params(),
-            code::SPLIT_PARAMS => self.split_params(),
-            code::ORDER => self.order(cursor)?,
-            code::REPLACE => return self.replace(cursor),
+            kind::MAP => return self.map(StoredSpot::read(cursor)?, cursor),
+            kind::FOLD => self.fold(cursor)?,
+            kind::SET => return self.set(cursor),
+            kind::PATH => return self.set_path(cursor),
+            kind::DROP_NAMES => self.drop_names(cursor.u64()?),
+            kind::UNREPEAT => self.unrepeat(),
+            kind::UNREPEAT_PARAMS => self.unrepeat_params(),
+            kind::SPLIT_PARAMS => self.split_params(),
+            kind::ORDER => self.order(cursor)?,
+            kind::REPLACE => return self.replace(cursor),
             _ => return None,
         }
         Some(Ok(()))

@@ -12,7 +12,7 @@ use super::read::{labels, may_have_label};
 use super::run::Scope;
 use super::{EARLY_AT, Feature, LABEL_AT, LABEL_INDEX_AT, NO_TEXT, RuleProgram, early_bits};
 use crate::encoding::u32_at;
-use crate::rule::{Change, Closed, Mapped, Rule, Spot};
+use crate::rule::{Change, Closed, Mapped, Rule, Spot, Taken};
 use crate::url::{ParamName, ParsedUrl, UrlPart, Value};
 
 /// A change that can be made early.
@@ -57,19 +57,19 @@ impl<'e> Early<'e> {
 
     fn change(change: &'e Change, is_fetchable: bool) -> Option<Self> {
         let first = |name: &'e ParamName| (name.occurrence == 1).then_some(&*name.name);
-        match change {
-            Change::Drop(Spot::Key(UrlPart::QueryParam(name))) => first(name).map(Self::DropParam),
-            Change::Drop(Spot::Key(UrlPart::PathParam(name))) => first(name).map(Self::DropPathParam),
-            Change::Drop(Spot::Key(UrlPart::TrailingSlash)) => Some(Self::NoSlash),
+        match change.facts().takes {
+            Taken::Part(Spot::Key(UrlPart::QueryParam(name))) => first(name).map(Self::DropParam),
+            Taken::Part(Spot::Key(UrlPart::PathParam(name))) => first(name).map(Self::DropPathParam),
+            Taken::Part(Spot::Key(UrlPart::TrailingSlash)) => Some(Self::NoSlash),
             // A URL whose values are not all known cannot be written.
-            Change::Forget(Spot::Key(UrlPart::QueryParam(name))) if !is_fetchable => {
+            Taken::Value(Spot::Key(UrlPart::QueryParam(name))) if !is_fetchable => {
                 first(name).map(Self::ForgetParam)
             }
-            Change::Forget(Spot::Key(UrlPart::Subdomain(index))) if !is_fetchable => {
+            Taken::Value(Spot::Key(UrlPart::Subdomain(index))) if !is_fetchable => {
                 u8::try_from(*index).ok().map(Self::ForgetLabel)
             }
-            Change::Map { of, values } => {
-                let [Mapped { is: Value::Text(is), becomes }] = values.as_slice() else { return None };
+            Taken::Values(of, values) => {
+                let [Mapped { is: Value::Text(is), becomes }] = values else { return None };
                 match (of, becomes.as_deref()) {
                     (UrlPart::Scheme, Some("http")) if **is == *"https" => Some(Self::Http),
                     (UrlPart::Subdomain(index), None) if (1..=8).contains(&is.len()) => {
@@ -78,7 +78,7 @@ impl<'e> Early<'e> {
                     _ => None,
                 }
             }
-            _ => None,
+            Taken::Nothing | Taken::Part(_) | Taken::Value(_) | Taken::Path => None,
         }
     }
 }
@@ -86,7 +86,7 @@ impl<'e> Early<'e> {
 /// Whether a change leaves out a later parameter of a name, in a rule without tests that leaves out the first: that takes all of
 /// them.
 fn is_dropped_with_first(rule: &Rule, change: &Change) -> bool {
-    let Change::Drop(Spot::Key(UrlPart::QueryParam(name))) = change else { return false };
+    let Taken::Part(Spot::Key(UrlPart::QueryParam(name))) = change.facts().takes else { return false };
     let first = ParamName { name: name.name.clone(), occurrence: 1 };
     name.occurrence > 1 && rule.change.contains(&Change::Drop(Spot::Key(UrlPart::QueryParam(first))))
 }

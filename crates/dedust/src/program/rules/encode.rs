@@ -23,7 +23,7 @@ use super::{
 use crate::delimiters::LANES;
 use crate::encoding::{Encode as _, TooLarge};
 use crate::program::TextBuilder;
-use crate::rule::{Change, Rule};
+use crate::rule::{Change, Put, Rule};
 use crate::url::{UrlPart, Value};
 
 /// The program of a site with these rules, each with its index in the site's list.
@@ -171,7 +171,7 @@ pub(crate) fn encode(rules: &[(usize, &Rule)]) -> Result<CompiledSite, TooLarge>
 
 /// The lowest position of a label that rules speak of which wait for labels. One that is set may come after the others.
 fn first_label(rules: &[(usize, &Rule)], waiting: &[&Rule]) -> u8 {
-    let is_set = |change: &Change| matches!(change, Change::Set { key: UrlPart::Subdomain(_), .. });
+    let is_set = |change: &Change| matches!(change.facts().puts, Put::Value(UrlPart::Subdomain(_), _));
     let sets_some = rules.iter().any(|(_, rule)| rule.change.iter().any(is_set));
     let positions = waiting.iter().flat_map(|rule| mentioned(rule)).filter_map(|key| match key {
         UrlPart::Subdomain(index) if sets_some => Some(index.saturating_sub(1)),

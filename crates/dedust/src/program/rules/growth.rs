@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::change::CannotChange;
 use super::edited_url::EditedUrl;
 use crate::program::{MIN_RESULT, max_result};
-use crate::rule::{Change, PathPart, Rule, Source, Spelling, Spot};
+use crate::rule::{Change, Facts, PathPart, Put, Rule, Source, Spelling, Spot, Taken};
 use crate::url::{ParamName, UrlPart};
 
 /// What rules write to one URL, kept or not, has so many bytes at most: memory is bounded however many of them replace what others
@@ -94,13 +94,18 @@ pub(super) fn unlimited_bytes(rules: &[(usize, &Rule)]) -> u8 {
 
 /// How many texts as long as the result a change may write.
 fn writings_of(change: &Change) -> u64 {
-    match change {
-        Change::Map { .. } => 1,
-        Change::Set { .. } | Change::Path(_) | Change::Replace(_) => 2,
+    let Facts { takes, puts, .. } = change.facts();
+    let values = match takes {
+        Taken::Values(..) => 1,
+        Taken::Nothing | Taken::Part(_) | Taken::Value(_) | Taken::Path => 0,
+    };
+    let others = match puts {
+        Put::Nothing => 0,
+        Put::Value(..) | Put::Path(_) | Put::Texts(_) => 2,
         // A copy, and what becomes of it, of up to three times its length.
-        Change::Fold { .. } => 4,
-        _ => 0,
-    }
+        Put::Spelling(..) => 4,
+    };
+    values + others
 }
 
 /// How much longer a change may make a URL.
@@ -116,13 +121,21 @@ struct Growth {
 
 impl Growth {
     fn of(change: &Change) -> Self {
-        match change {
-            Change::Map { of, values } => {
+        let Facts { takes, puts, .. } = change.facts();
+        match takes {
+            Taken::Values(of, values) => {
                 let texts = values.iter().filter_map(|mapped| mapped.becomes.as_ref());
                 let longest = texts.map(|text| text.len() as u64).max().unwrap_or(0);
                 Self { writes: Some((part_of(&Spot::Key(of.clone())), longest)), ..Self::default() }
             }
-            Change::Set { key, to } => {
+            Taken::Nothing => Self::of_put(puts),
+            Taken::Part(_) | Taken::Value(_) | Taken::Path => Self::default(),
+        }
+    }
+
+    fn of_put(puts: Put<'_>) -> Self {
+        match puts {
+            Put::Value(key, to) => {
                 let mut growth = Self::default();
                 // With the name.
                 let mut bytes = (key.to_string().len() + 2) as u64;
@@ -132,7 +145,7 @@ impl Growth {
                 growth.writes = Some((part_of(&Spot::Key(key.clone())), bytes));
                 growth
             }
-            Change::Path(parts) => {
+            Put::Path(parts) => {
                 let (mut growth, mut bytes) = (Self::default(), 0);
                 for part in parts {
                     bytes += match part {
@@ -151,10 +164,11 @@ impl Growth {
                 growth
             }
             // Three bytes may become of one. That takes no room, but what is copied of it does.
-            Change::Fold { to: Spelling::PlusAsSpace | Spelling::Composed, .. } => {
+            Put::Spelling(_, Spelling::PlusAsSpace | Spelling::Composed) => {
                 Self { copies: 2, ..Self::default() }
             }
-            _ => Self::default(),
+            // What takes the place of a text is no longer than that.
+            Put::Nothing | Put::Spelling(..) | Put::Texts(_) => Self::default(),
         }
     }
 

@@ -10,8 +10,8 @@ order. From that follows, when rules are compiled, what need not be asked when a
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::rule::{Area, Change, Closed, Mapped, PathPart, Rule, Source, Spelling, Spot};
-use crate::url::{UrlPart, Value};
+use crate::rule::{Change, Closed, Rule, Spot, Taken, Written};
+use crate::url::UrlPart;
 
 /// A part of a URL that is looked at and changed by itself.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,7 +73,10 @@ pub(super) fn alone(rules: &[(usize, &Rule)]) -> Vec<bool> {
         seen_after.remove(&own.looks_at);
         written_after.remove(&own.writes);
         let is_blind = rule.when.is_empty()
-            && rule.change.iter().all(|change| matches!(change, Change::Drop(_) | Change::Forget(_)));
+            && rule.change.iter().all(|change| match change.facts().takes {
+                Taken::Part(_) | Taken::Value(_) => true,
+                Taken::Nothing | Taken::Path | Taken::Values(..) => false,
+            });
         let after = if rule.fetchable { &written_after } else { &seen_after };
         let others = |component: &Component| seen_before.count(component) + after.count(component);
         let is_alone = own.looks_at.iter().all(|component| match component {
@@ -128,9 +131,7 @@ impl Tally {
 
 /// Whether a rule decides whether others are made, or changes the query or the URL as a whole.
 fn concerns_all(rule: &Rule) -> bool {
-    let is_of_whole =
-        |change: &Change| matches!(change, Change::SplitParams | Change::Order(_) | Change::Replace(_));
-    rule.last || rule.change.iter().any(is_of_whole)
+    rule.last || rule.change.iter().any(|change| change.facts().is_of_whole())
 }
 
 /// What a rule looks at, and which of that it may change.
@@ -143,17 +144,10 @@ impl Effects {
     fn of(rule: &Rule) -> Self {
         let mut looks_at: BTreeSet<Component> = rule.when.keys().map(Component::of).collect();
         let mut writes = BTreeSet::new();
-        let source = |source: &Source| source.of.as_ref().map(Component::of);
         for change in &rule.change {
             writes.insert(written_by(change));
-            match change {
-                Change::Set { to, .. } => looks_at.extend(to.iter().filter_map(source)),
-                Change::Path(parts) => looks_at.extend(parts.iter().filter_map(|part| match part {
-                    PathPart::Value { from, .. } => source(from),
-                    _ => None,
-                })),
-                _ => {}
-            }
+            let read = change.facts().sources().filter_map(|source| source.of.as_ref());
+            looks_at.extend(read.map(Component::of));
         }
         looks_at.extend(writes.iter().cloned());
         if rule.closed != Closed::No {
@@ -164,17 +158,13 @@ impl Effects {
 }
 
 fn written_by(change: &Change) -> Component {
-    match change {
-        Change::Drop(spot) | Change::Forget(spot) => Component::of(spot),
-        Change::Map { of: key, .. } | Change::Fold { of: Area::Key(key), .. } | Change::Set { key, .. } => {
-            Component::of(&Spot::Key(key.clone()))
-        }
-        Change::Fold { of: Area::Params, .. } => Component::Params,
-        Change::UnrepeatParams | Change::SplitParams | Change::Order(_) => Component::Repeats,
-        Change::Replace(_) => Component::All,
-        Change::Path(_) | Change::ForgetPath | Change::Fold { of: Area::Path, .. } | Change::Unrepeat => {
-            Component::Path
-        }
+    match change.facts().writes {
+        Written::Spot(spot) => Component::of(spot),
+        Written::Key(key) => Component::of(&Spot::Key(key.clone())),
+        Written::Path => Component::Path,
+        Written::ParamValues => Component::Params,
+        Written::ParamCount | Written::Separators | Written::Order(_) => Component::Repeats,
+        Written::Url => Component::All,
     }
 }
 
@@ -233,31 +223,15 @@ fn meet(written: &BTreeSet<Component>, seen: &BTreeSet<Component>) -> bool {
 
 /// Whether a rule changes nothing in what it made of a URL in which no name stands twice.
 fn is_done_once(rule: &Rule) -> bool {
-    let is_dropped = |change: &Change| matches!(change, Change::Drop(_));
-    let is_simple = |change: &Change| match change {
-        Change::Drop(Spot::Key(key)) => !matches!(key, UrlPart::PathSegment(_) | UrlPart::Subdomain(_)),
-        Change::Map { of, values } => {
-            // What becomes of a value must stay that.
-            let stays = |text: &str| {
-                let is_it = |is: &Value| is.as_text() == Some(text);
-                values.iter().all(|other| !is_it(&other.is) || other.becomes.as_deref() == Some(text))
-            };
-            values.iter().all(|Mapped { becomes, .. }| match becomes.as_deref() {
-                Some(text) => stays(text),
-                // What stands after it moves up.
-                None => !matches!(of, UrlPart::PathSegment(_) | UrlPart::Subdomain(_)),
-            })
-        }
-        Change::Fold { to, .. } => *to == Spelling::Lowercase,
-        _ => false,
-    };
+    let is_dropped = |change: &Change| matches!(change.facts().takes, Taken::Part(_));
     let are_apart = |(at, change): (usize, &Change)| {
         let written = BTreeSet::from([written_by(change)]);
         rule.change[..at].iter().all(|before| {
             !meet(&written, &BTreeSet::from([written_by(before)])) || is_dropped(change) && is_dropped(before)
         })
     };
-    rule.change.iter().all(is_simple) && rule.change.iter().enumerate().all(are_apart)
+    rule.change.iter().all(|change| change.facts().is_done_once())
+        && rule.change.iter().enumerate().all(are_apart)
 }
 
 #[cfg(test)]

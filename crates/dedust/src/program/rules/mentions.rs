@@ -2,7 +2,7 @@
 Of which parts of a URL does a rule speak?
 */
 
-use crate::rule::{Area, Change, PathPart, Rule, Source, Spot};
+use crate::rule::{Change, Rule, Spot, Written};
 use crate::url::UrlPart;
 
 /// All keys that rules speak of.
@@ -18,30 +18,19 @@ pub(super) fn mentioned(rule: &Rule) -> Vec<&UrlPart> {
             Spot::FromRight(_) => None,
         }
     }
-    fn read(source: &Source) -> Option<&UrlPart> {
-        source.of.as_ref().and_then(key)
-    }
     let mut keys: Vec<&UrlPart> = rule.when.keys().filter_map(key).collect();
-    for change in &rule.change {
-        match change {
-            Change::Drop(spot) | Change::Forget(spot) => keys.extend(key(spot)),
-            Change::Map { of, .. } | Change::Fold { of: Area::Key(of), .. } => keys.push(of),
-            Change::Set { key, to } => {
-                keys.push(key);
-                keys.extend(to.iter().filter_map(read));
-            }
-            Change::Path(parts) => keys.extend(parts.iter().filter_map(|part| match part {
-                PathPart::Value { from, .. } => read(from),
-                _ => None,
-            })),
-            Change::Order(order) => keys.extend(order),
-            Change::ForgetPath
-            | Change::Fold { .. }
-            | Change::Unrepeat
-            | Change::UnrepeatParams
-            | Change::SplitParams
-            | Change::Replace(_) => {}
+    for facts in rule.change.iter().map(Change::facts) {
+        match facts.writes {
+            Written::Spot(spot) => keys.extend(key(spot)),
+            Written::Key(key) => keys.push(key),
+            Written::Order(order) => keys.extend(order),
+            Written::Path
+            | Written::ParamValues
+            | Written::ParamCount
+            | Written::Separators
+            | Written::Url => {}
         }
+        keys.extend(facts.sources().filter_map(|source| source.of.as_ref()).filter_map(key));
     }
     keys
 }

@@ -230,21 +230,6 @@ mod code {
     /// Another value, or none.
     pub(super) const IS_NOT: u8 = 6;
 
-    pub(super) const DROP: u8 = 0;
-    pub(super) const FORGET: u8 = 1;
-    pub(super) const FORGET_PATH: u8 = 2;
-    pub(super) const MAP: u8 = 3;
-    pub(super) const FOLD: u8 = 4;
-    pub(super) const SET: u8 = 5;
-    pub(super) const PATH: u8 = 6;
-    pub(super) const UNREPEAT: u8 = 7;
-    pub(super) const UNREPEAT_PARAMS: u8 = 8;
-    /// All parameters of some names, a bit for the number of each.
-    pub(super) const DROP_NAMES: u8 = 9;
-    pub(super) const SPLIT_PARAMS: u8 = 10;
-    pub(super) const ORDER: u8 = 11;
-    pub(super) const REPLACE: u8 = 12;
-
     pub(super) const FOLD_PATH: u8 = 0;
     pub(super) const FOLD_PARAMS: u8 = 1;
     pub(super) const FOLD_ONE: u8 = 2;

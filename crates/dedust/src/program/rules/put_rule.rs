@@ -5,7 +5,7 @@ How is one rule written? Its flags and masks, its tests, then its changes, with 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use super::change::MAX_DROPPED_NAMES;
+use super::change::{MAX_DROPPED_NAMES, kind};
 use super::mentions::mentioned;
 use super::names::NamesBuilder;
 use super::replace;
@@ -15,7 +15,9 @@ use super::{
 };
 use crate::encoding::{Encode as _, TooLarge};
 use crate::program::TextBuilder;
-use crate::rule::{AnyValue, Area, Change, Closed, Mapped, PathPart, Replace, Rule, Source, Spot, Test};
+use crate::rule::{
+    AnyValue, Area, Change, Closed, Failure, Mapped, PathPart, Replace, Rule, Source, Spot, Test,
+};
 use crate::url::{ParamName, RawValue, UrlPart, Value};
 
 /// Longer texts are refused.
@@ -47,15 +49,14 @@ impl Encoder<'_> {
         masks: [RuleMask; 2],
         out: &mut Vec<u8>,
     ) -> Result<(), TooLarge> {
-        let can_fail = |change: &Change| match change {
-            Change::Set { .. } | Change::Path(_) => true,
-            // There may be no room for it.
-            Change::Map { values, .. } => values.iter().any(|mapped| mapped.becomes.is_some()),
-            _ => false,
+        let can_fail = |(at, change): (usize, &Change)| match change.facts().fails {
+            Failure::Never => false,
+            // Nothing was changed before the first change.
+            Failure::WithoutValue => at > 0,
+            Failure::WithoutRoom(values) => at > 0 && values.iter().any(|mapped| mapped.becomes.is_some()),
+            Failure::NoUrl => true,
         };
-        // Nothing was changed before the first change.
-        let replaces = |change: &Change| matches!(change, Change::Replace(_));
-        let may_fail = rule.change.iter().skip(1).any(can_fail) || rule.change.iter().any(replaces);
+        let may_fail = rule.change.iter().enumerate().any(can_fail);
         let is_label = |key: &&UrlPart| matches!(key, UrlPart::Subdomain(_));
         let flags = [
             (FETCHABLE, rule.fetchable),
@@ -88,7 +89,7 @@ impl Encoder<'_> {
                     changes = rest;
                 }
                 together => {
-                    out.put_u8(code::DROP_NAMES);
+                    out.put_u8(kind::DROP_NAMES);
                     out.put_u64(names.fold(0, |names, id| names | 1 << id));
                     changes = &changes[together..];
                 }
@@ -177,19 +178,19 @@ impl Encoder<'_> {
     fn put_change(&self, rule: &Rule, change: &Change, out: &mut Vec<u8>) -> Result<(), TooLarge> {
         match change {
             Change::Drop(spot) => {
-                out.put_u8(code::DROP);
+                out.put_u8(kind::DROP);
                 self.put_dropped(rule, spot, out)
             }
             Change::Forget(spot) => {
-                out.put_u8(code::FORGET);
+                out.put_u8(kind::FORGET);
                 self.put_spot(spot, out)
             }
             Change::ForgetPath => {
-                out.put_u8(code::FORGET_PATH);
+                out.put_u8(kind::FORGET_PATH);
                 Ok(())
             }
             Change::Map { of, values } => {
-                out.put_u8(code::MAP);
+                out.put_u8(kind::MAP);
                 self.put_key(of, out)?;
                 let texts = values
                     .iter()
@@ -197,7 +198,7 @@ impl Encoder<'_> {
                 self.put_table(texts, out)
             }
             Change::Fold { of, to } => {
-                out.put_u8(code::FOLD);
+                out.put_u8(kind::FOLD);
                 out.put_u8(to.code());
                 match of {
                     Area::Path => out.put_u8(code::FOLD_PATH),
@@ -210,7 +211,7 @@ impl Encoder<'_> {
                 Ok(())
             }
             Change::Set { key, to } => {
-                out.put_u8(code::SET);
+                out.put_u8(kind::SET);
                 self.put_key(key, out)?;
                 let name = match key {
                     UrlPart::QueryParam(name) | UrlPart::PathParam(name) => name.name.as_bytes(),
@@ -221,30 +222,30 @@ impl Encoder<'_> {
                 to.iter().try_for_each(|source| self.put_source(source, out))
             }
             Change::Path(parts) => {
-                out.put_u8(code::PATH);
+                out.put_u8(kind::PATH);
                 out.put_small(parts.len())?;
                 parts.iter().try_for_each(|part| self.put_part(part, out))
             }
             Change::Unrepeat => {
-                out.put_u8(code::UNREPEAT);
+                out.put_u8(kind::UNREPEAT);
                 Ok(())
             }
             Change::SplitParams => {
-                out.put_u8(code::SPLIT_PARAMS);
+                out.put_u8(kind::SPLIT_PARAMS);
                 Ok(())
             }
             Change::Order(order) => {
-                out.put_u8(code::ORDER);
+                out.put_u8(kind::ORDER);
                 out.put_small(order.len())?;
                 order.iter().try_for_each(|key| self.put_key(key, out))
             }
             Change::Replace(list) => {
-                out.put_u8(code::REPLACE);
+                out.put_u8(kind::REPLACE);
                 out.put_small(list.len())?;
                 list.iter().try_for_each(|replace| self.put_replace(replace, out))
             }
             Change::UnrepeatParams => {
-                out.put_u8(code::UNREPEAT_PARAMS);
+                out.put_u8(kind::UNREPEAT_PARAMS);
                 Ok(())
             }
         }

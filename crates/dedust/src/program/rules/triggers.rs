@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::{DEPTHS, Feature, FoldedArea, spelling_bits};
-use crate::rule::{Area, Change, Closed, PathPart, Rule, Source, Spelling, Spot, Test};
+use crate::rule::{Area, Change, Closed, Facts, PathPart, Put, Rule, Spelling, Spot, Taken, Test, WaitsFor};
 use crate::url::{UrlPart, Value};
 
 /// Something that a URL may have. Ordered by how many URLs do, those with least first.
@@ -87,31 +87,24 @@ pub(super) fn depths(rule: &Rule) -> u8 {
             |spot: &&Spot| matches!(spot, Spot::Key(UrlPart::PathSegment(_)) | Spot::FromRight(_));
         most = most.min(rule.when.keys().filter(is_segment).count());
     }
-    let (needed, first) = if rule.last { (None, None) } else { (Some(needed(rule)), rule.change.first()) };
+    let (needed, first) =
+        if rule.last { (None, None) } else { (Some(needed(rule)), rule.change.first().map(Change::facts)) };
     for spot in needed.into_iter().flatten() {
         if let Spot::Key(UrlPart::PathSegment(index)) | Spot::FromRight(index) = spot {
             need(usize::from(*index) + 1);
         }
     }
-    match first {
-        Some(Change::Path(parts)) => {
-            for part in parts {
-                match part {
-                    PathPart::Segments { from, but_last } => {
-                        need(usize::from(*from) + usize::from(*but_last))
-                    }
-                    PathPart::First(count) | PathPart::Last(count) => need(usize::from(*count)),
-                    PathPart::Text(_) | PathPart::Value { .. } => {}
-                }
+    if let Some(Facts { puts: Put::Path(parts), .. }) = first {
+        for part in parts {
+            match part {
+                PathPart::Segments { from, but_last } => need(usize::from(*from) + usize::from(*but_last)),
+                PathPart::First(count) | PathPart::Last(count) => need(usize::from(*count)),
+                PathPart::Text(_) | PathPart::Value { .. } => {}
             }
         }
-        Some(
-            Change::Drop(Spot::Key(UrlPart::PathSegment(index)) | Spot::FromRight(index))
-            | Change::Forget(Spot::Key(UrlPart::PathSegment(index)) | Spot::FromRight(index))
-            | Change::Map { of: UrlPart::PathSegment(index), .. },
-        ) if rule.change.len() == 1 => need(usize::from(*index) + 1),
-        Some(Change::Unrepeat) if rule.change.len() == 1 => need(2),
-        _ => {}
+    }
+    if let Some(only) = first.filter(|_| rule.change.len() == 1) {
+        need(only.least_segments);
     }
     // The last stands for all that are larger.
     let fits =
@@ -121,20 +114,8 @@ pub(super) fn depths(rule: &Rule) -> u8 {
 
 /// What is read by the first change that puts something new into the URL. If that is not there, nothing is changed.
 fn needed(rule: &Rule) -> impl Iterator<Item = &Spot> {
-    let first = rule.change.iter().find(|change| matches!(change, Change::Set { .. } | Change::Path(_)));
-    let set = match first {
-        Some(Change::Set { to, .. }) => to.as_slice(),
-        _ => &[],
-    };
-    let path = match first {
-        Some(Change::Path(parts)) => parts.as_slice(),
-        _ => &[],
-    };
-    let values = path.iter().filter_map(|part| match part {
-        PathPart::Value { from, .. } => Some(from),
-        _ => None,
-    });
-    set.iter().chain(values).filter_map(|source: &Source| source.of.as_ref())
+    let first = rule.change.iter().map(Change::facts).find(Facts::puts_values);
+    first.into_iter().flat_map(|facts| facts.sources()).filter_map(|source| source.of.as_ref())
 }
 
 /// What a test asks for; `None` when it can be passed by what is not there.
@@ -188,23 +169,21 @@ fn presence(spot: &Spot) -> Trigger {
 
 /// What a change would change; `None` when it makes something where there was nothing.
 fn changed_by(change: &Change, max_values: usize) -> Option<BTreeSet<Trigger>> {
-    Some(match change {
-        Change::Drop(Spot::Key(UrlPart::Scheme)) => BTreeSet::new(),
-        Change::Drop(spot) | Change::Forget(spot) => BTreeSet::from([presence(spot)]),
-        Change::Map { of, values } => {
+    let Facts { takes, waits_for, .. } = change.facts();
+    if let Taken::Part(Spot::Key(UrlPart::Scheme)) = takes {
+        // A URL keeps its scheme.
+        return Some(BTreeSet::new());
+    }
+    Some(match waits_for {
+        WaitsFor::Part(spot) => BTreeSet::from([presence(spot)]),
+        WaitsFor::Values(of, values) => {
             value_of(&Spot::Key(of.clone()), values.iter().map(|mapped| &mapped.is), max_values)
         }
-        Change::Fold { of: Area::Key(key), .. } => BTreeSet::from([presence(&Spot::Key(key.clone()))]),
-        Change::Fold { of: Area::Path, to } => BTreeSet::from([folded(FoldedArea::Path, *to)]),
-        Change::Fold { of: Area::Params, to } => BTreeSet::from([folded(FoldedArea::Params, *to)]),
-        Change::Unrepeat => BTreeSet::from([Trigger::Feature(Feature::Repeats)]),
-        Change::ForgetPath
-        | Change::Set { .. }
-        | Change::Path(_)
-        | Change::UnrepeatParams
-        | Change::SplitParams
-        | Change::Order(_)
-        | Change::Replace(_) => return None,
+        WaitsFor::Spelling(Area::Key(key), _) => BTreeSet::from([presence(&Spot::Key(key.clone()))]),
+        WaitsFor::Spelling(Area::Path, to) => BTreeSet::from([folded(FoldedArea::Path, to)]),
+        WaitsFor::Spelling(Area::Params, to) => BTreeSet::from([folded(FoldedArea::Params, to)]),
+        WaitsFor::RepeatedSegments => BTreeSet::from([Trigger::Feature(Feature::Repeats)]),
+        WaitsFor::Anything | WaitsFor::RepeatedParams => return None,
     })
 }
 

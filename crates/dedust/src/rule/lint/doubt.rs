@@ -5,7 +5,7 @@ What can be loaded and may not be meant.
 use std::fmt::Write as _;
 
 use crate::rule::set::is_registrable;
-use crate::rule::{Change, Rule, SiteEntry, Source, Spot, Test};
+use crate::rule::{Rule, SiteEntry, Spot, Taken, Test};
 use crate::url::{UrlPart, site_of};
 
 /// About the name of a site.
@@ -25,7 +25,7 @@ pub(super) fn of_name(name: &str) -> Option<String> {
 /// About a rule by itself.
 pub(super) fn of_rule(rule: &Rule) -> Vec<String> {
     let mut doubts = Vec::new();
-    if rule.change.iter().all(changes_nothing) && !rule.change.is_empty() {
+    if rule.change.iter().all(|change| change.facts().is_idle()) && !rule.change.is_empty() {
         doubts.push("changes nothing".to_owned());
     }
     if let Some((spot, _)) =
@@ -53,24 +53,11 @@ pub(super) fn of_pair(index: usize, earlier: &Rule, later: &Rule) -> Option<Stri
     }
     let is_param = |spot: &Spot| matches!(spot, Spot::Key(UrlPart::QueryParam(_) | UrlPart::PathParam(_)));
     let is_asked = |spot: &&Spot| later.when.get(*spot).is_some_and(|test| !test.holds(None));
-    let mut dropped = earlier.change.iter().filter_map(|change| match change {
-        Change::Drop(spot) if is_param(spot) => Some(spot),
-        _ => None,
+    let mut dropped = earlier.change.iter().filter_map(|change| match change.facts().takes {
+        Taken::Part(spot) => Some(spot).filter(|spot| is_param(spot)),
+        Taken::Nothing | Taken::Value(_) | Taken::Path | Taken::Values(..) => None,
     });
     dropped
         .find(is_asked)
         .map(|spot| format!("asks for `{spot}`, which rule {index} drops from some URLs before"))
-}
-
-/// Whether a change leaves every URL as it is.
-fn changes_nothing(change: &Change) -> bool {
-    match change {
-        Change::Drop(spot) => *spot == Spot::Key(UrlPart::Scheme),
-        Change::Map { values, .. } => values.iter().all(|mapped| {
-            mapped.becomes.as_deref().map(str::as_bytes) == mapped.is.as_raw() && mapped.becomes.is_some()
-        }),
-        Change::Set { key, to } => matches!(&**to, [source] if *source == Source::of(Spot::Key(key.clone()))),
-        Change::Order(keys) => keys.is_empty(),
-        _ => false,
-    }
 }
