@@ -8,6 +8,7 @@ Names and values come from short lists, so that rules and URLs meet, or are any 
 #![no_main]
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use dedust::rules::{
     AnyValue, Area, Atom, Change, Closed, Count, Rule, Mapped, PathPart, SiteRules, SiteSummary,
@@ -18,6 +19,16 @@ use dedust::{Normalizer, ParsedUrl, RuleSet, Scratch};
 use dedust_fuzz::check_promises;
 use libfuzzer_sys::arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
+
+/// A change of each kind but those that replace text.
+static EXAMPLES: LazyLock<Vec<Change>> = LazyLock::new(|| {
+    let examples: Vec<serde_json::Value> =
+        serde_json::from_str(include_str!("../../crates/dedust/testdata/changes.json")).expect("it is a list");
+    let change = |example: &serde_json::Value| -> Change {
+        serde_json::from_value(example["change"].clone()).expect("each has a change")
+    };
+    examples.iter().map(change).filter(|change| !matches!(change, Change::Replace(_))).collect()
+});
 
 const DOMAIN: &str = "example.org";
 const MAX_RULES: usize = 40;
@@ -271,11 +282,10 @@ fn mapped(input: &mut Unstructured<'_>) -> Result<Vec<Mapped>> {
 
 fn change(input: &mut Unstructured<'_>) -> Result<Change> {
     use Spelling::{Composed, Lowercase, PlusAsSpace, Underscored, Unescaped, Unpadded};
-    Ok(match input.int_in_range(0..=17)? {
+    Ok(match input.int_in_range(0..=16)? {
         0..=3 => Change::Drop(spot(input)?),
         4 => Change::Forget(spot(input)?),
-        5 => Change::ForgetPath,
-        6 | 7 => Change::Map { of: key(input)?, values: mapped(input)? },
+        5..=7 => Change::Map { of: key(input)?, values: mapped(input)? },
         8 => Change::Map {
             of: UrlPart::Scheme,
             values: vec![Mapped { is: "https".into(), becomes: Some("http".into()) }],
@@ -290,13 +300,11 @@ fn change(input: &mut Unstructured<'_>) -> Result<Change> {
         },
         11 | 12 => Change::Set { key: key(input)?, to: list(input, 3, source)? },
         13 => Change::Path(list(input, 4, path_part)?),
-        14 => Change::Unrepeat,
-        15 => Change::SplitParams,
-        16 => Change::Order(vec![
+        14 => Change::Order(vec![
             UrlPart::query(input.choose(&NAMES)?),
             UrlPart::query(input.choose(&NAMES)?),
         ]),
-        _ => Change::UnrepeatParams,
+        _ => input.choose(&EXAMPLES)?.clone(),
     })
 }
 

@@ -148,19 +148,27 @@ fn change() -> impl Strategy<Value = Change> {
         1 => www,
         8 => spot().prop_map(Change::Drop),
         2 => spot().prop_map(Change::Forget),
-        1 => Just(Change::ForgetPath),
         4 => (key(), mapped).prop_map(|(of, values)| Change::Map { of, values }),
         2 => scheme,
         3 => (area, spelling()).prop_map(|(of, to)| Change::Fold { of, to }),
         3 => (key(), vec(source(), 0..3)).prop_map(|(key, to)| Change::Set { key, to }),
         3 => vec(part(), 0..4).prop_map(Change::Path),
-        1 => Just(Change::Unrepeat),
-        2 => Just(Change::UnrepeatParams),
-        1 => Just(Change::SplitParams),
+        5 => prop::sample::select(examples()),
         1 => vec(name(), 1..3).prop_map(|names| {
             Change::Order(names.iter().map(|name| format!("q.{name}").parse().unwrap()).collect())
         }),
     ]
+}
+
+/// A change of each kind, so that none is left out; not of those that replace text, which bring URLs of any form.
+fn examples() -> Vec<Change> {
+    #[derive(serde::Deserialize)]
+    struct Example {
+        change: Change,
+    }
+    let examples: Vec<Example> = serde_json::from_str(include_str!("../testdata/changes.json")).unwrap();
+    let changes = examples.into_iter().map(|example| example.change);
+    changes.filter(|change| !matches!(change, Change::Replace(_))).collect()
 }
 
 fn rule() -> impl Strategy<Value = Rule> {
