@@ -26,6 +26,7 @@ The distance is the number of bits in which two fingerprints differ, or, where p
 shingles that they do not share.
 */
 
+use dedust::support::Query;
 use foldhash::HashMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -273,23 +274,25 @@ struct UrlHashes {
 
 impl UrlHashes {
     fn of(url: &[u8], hash: TextHash) -> Self {
-        let (path, query) = match url.iter().position(|&byte| byte == b'?') {
-            Some(at) => (&url[..at], &url[at + 1..]),
-            None => (url, &[][..]),
-        };
+        let query = Query::in_text(url);
+        let (path, behind) = query.as_ref().map_or((url, &[][..]), |query| {
+            let (start, end) = query.bounds();
+            (&url[..start - 1], &url[end..])
+        });
         let (mut identity, mut names, mut params) = (hash.of(path), 0u64, 0u64);
-        for param in query.split(|byte| matches!(byte, b'&' | b';')).filter(|param| !param.is_empty()) {
-            let (name, value) = match param.iter().position(|&byte| byte == b'=') {
-                Some(at) => (&param[..at], &param[at + 1..]),
-                None => (param, &[][..]),
-            };
-            if is_known_noise(name, value) {
+        let of_query = query.iter().flat_map(Query::params).filter(|param| !param.text(url).is_empty());
+        for param in of_query {
+            let name = param.name(url);
+            if is_known_noise(name, param.value(url).unwrap_or_default()) {
                 names |= 1 << (hash.of(name) % 64);
             } else {
-                identity = xxh3_64_with_seed(param, identity);
+                identity = xxh3_64_with_seed(param.text(url), identity);
                 // In any order.
                 params = params.wrapping_add(hash.of(name));
             }
+        }
+        if !behind.is_empty() {
+            identity = xxh3_64_with_seed(behind, identity);
         }
         let template = match params {
             0 => {

@@ -7,6 +7,7 @@ matters if they show different pages. Of URLs that are the same but for it, each
 */
 
 use dedust::rules::{UrlPart, Value, tokenize};
+use dedust::support::{Outline, Separators, Span};
 use dedust::{ParsedUrl, Scratch};
 use foldhash::HashMap;
 use std::cmp::Reverse;
@@ -113,40 +114,30 @@ fn is_ignored(
     row: &Row,
     scratch: &mut Scratch,
 ) -> bool {
-    let text = String::from_utf8_lossy(url.as_bytes());
-    let other =
-        if key.is_query_text() { with_other_text(&text, value) } else { with_other_value(&text, key) };
-    other.is_some_and(|other| {
-        facts.normalizer.key_with(other.as_bytes(), scratch).is_ok_and(|key| xxh3_128(key) == row.key)
+    with_another(url, key, value).is_some_and(|other| {
+        facts.normalizer.key_with(&other, scratch).is_ok_and(|key| xxh3_128(key) == row.key)
     })
 }
 
-/// A URL with another text in place of a parameter.
-fn with_other_text(url: &str, value: &Value) -> Option<String> {
-    let mut texts = url.match_indices(value.as_text()?);
-    let (at, text) = texts.find(|(at, _)| url[..*at].ends_with(['?', '&', ';']))?;
-    Some(format!("{}0dedust{}", &url[..at], &url[at + text.len()..]))
-}
-
-/// A URL with another value of a parameter.
-fn with_other_value(text: &str, key: &UrlPart) -> Option<String> {
+/// A URL with another value of a parameter, or with another text in place of one.
+fn with_another(url: &ParsedUrl, key: &UrlPart, value: &Value) -> Option<Vec<u8>> {
     let (UrlPart::QueryParam(param) | UrlPart::PathParam(param)) = key else { return None };
-    let separators = if matches!(key, UrlPart::QueryParam(_)) { ['?', '&', ';'] } else { [';', ';', ';'] };
-    let mut found = 0;
-    for (at, _) in text.match_indices(separators) {
-        let behind = &text[at + 1..];
-        let end = behind.find(['&', ';', '#', '/', '?']).unwrap_or(behind.len());
-        let piece = &behind[..end];
-        if piece.split('=').next() != Some(&*param.name) {
-            continue;
-        }
-        found += 1;
-        if found < param.occurrence {
-            continue;
-        }
-        return Some(format!("{}{}=dedust{}", &text[..=at], param.name, &behind[end..]));
-    }
-    None
+    let (text, outline) = (url.as_bytes(), Outline::of(url));
+    let is_of_query = matches!(key, UrlPart::QueryParam(_));
+    let mut params = if is_of_query {
+        outline.query(Separators::Safe)?.params()
+    } else {
+        outline.segments()?.at_end().params()?
+    };
+    let (at, becomes) = if key.is_query_text() {
+        let old = value.as_text()?;
+        let is_it = |at: &Span| at.value(text).is_none() && at.text(text) == old.as_bytes();
+        (params.find(is_it)?, "0dedust".to_owned())
+    } else {
+        let mut named = params.filter(|at| at.name(text) == param.name.as_bytes());
+        (named.nth(param.occurrence.saturating_sub(1) as usize)?, format!("{}=dedust", param.name))
+    };
+    Some([&text[..at.start as usize], becomes.as_bytes(), &text[at.end as usize..]].concat())
 }
 
 /// The largest sections and parameters; all other sections are one.
@@ -197,12 +188,23 @@ mod tests {
 
     #[test]
     fn values_and_texts_are_exchanged_where_they_stand() {
-        let key = |text: &str| text.parse::<UrlPart>().unwrap();
-        let exchanged = with_other_value("http://a.example/sid?id=1&sid=2", &key("q.sid"));
-        assert_eq!(exchanged.unwrap(), "http://a.example/sid?id=1&sid=dedust");
-        assert_eq!(with_other_value("http://a.example/sid?id=1", &key("q.sid")), None);
-        let exchanged = with_other_text("http://a.example/7?v=7&7", &Value::from("7"));
-        assert_eq!(exchanged.unwrap(), "http://a.example/7?v=7&0dedust");
-        assert_eq!(with_other_text("http://a.example/7?v=7", &Value::from("7")), None);
+        let exchanged = |url: &str, key: &str| {
+            let url = ParsedUrl::parse(url).unwrap();
+            let (key, tokens) = (key.parse().unwrap(), tokenize(&url, "a.example").unwrap());
+            let (key, value) = tokens.iter().find(|(other, _)| *other == key)?;
+            Some(String::from_utf8(with_another(&url, key, value).unwrap()).unwrap())
+        };
+        let of_value = exchanged("http://a.example/sid?id=1&sid=2", "q.sid");
+        assert_eq!(of_value.unwrap(), "http://a.example/sid?id=1&sid=dedust");
+        let of_second = exchanged("http://a.example/?sid=1&sid&id=tl;dr", "q.sid#2");
+        assert_eq!(of_second.unwrap(), "http://a.example/?sid=1&sid=dedust&id=tl;dr");
+        let of_path = exchanged("http://a.example/b;sid=1/?sid=2", "mp.sid");
+        assert_eq!(of_path.unwrap(), "http://a.example/b;sid=dedust/?sid=2");
+        let of_whole = exchanged("http://a.example/?id=tl;dr&b", "q.id");
+        assert_eq!(of_whole.unwrap(), "http://a.example/?id=dedust&b");
+        assert_eq!(exchanged("http://a.example/sid?id=1", "q.sid"), None);
+        let of_text = exchanged("http://a.example/7?v=7&7", "q.=");
+        assert_eq!(of_text.unwrap(), "http://a.example/7?v=7&0dedust");
+        assert_eq!(exchanged("http://a.example/7?v=7", "q.="), None);
     }
 }

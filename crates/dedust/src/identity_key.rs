@@ -2,17 +2,17 @@
 The key of a URL that no rule covers: the safe form without userinfo, its parameters sorted.
 */
 
-use crate::delimiters::{Delimiters, ParamAt, ShortQuery, has_semicolon};
+use crate::delimiters::has_semicolon;
 use crate::encoding::first_word;
 use crate::text_buffer::TextBuffer;
-use crate::url::{ParsedUrl, path_params, query_params, query_separator, split_path};
+use crate::url::{Outline, ParsedUrl, Segments, Separators, Span, Spans};
 
 /// Buffers for sorting parameters.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ParamOrder {
     few: FewParams,
-    /// Of any number of them: where each starts and ends, and how long its name is.
-    order: Vec<(u32, u32, u32)>,
+    /// Any number of them.
+    order: Vec<Span>,
 }
 
 /// The identity key of `url`: the URL itself, or what is appended to `out`, which is empty.
@@ -41,11 +41,11 @@ pub(crate) fn write_identity_key<'a>(
         out.push(b':');
         out.push_slice(port);
     }
-    write_path(url.path(), order, out);
-    if let Some(query) = url.query() {
+    let (text, outline) = (url.as_bytes(), Outline::of(url));
+    write_path(url, order, out);
+    if let Some(query) = outline.query(Separators::Safe) {
         out.push(b'?');
-        let separator = query_separator(query);
-        write_sorted(query, query_params(query, separator), separator, order, out);
+        write_sorted(text, query.params(), query.separator(), order, out);
     }
     if let Some(hashbang) = url.hashbang() {
         out.push_slice(b"#!");
@@ -74,47 +74,30 @@ impl FewParams {
     #[inline(always)]
     fn read(&mut self, url: &ParsedUrl) -> Option<bool> {
         let (padded, parts) = (url.padded(), url.parts());
-        let (path, path_end, query_end) =
-            (parts.path_start as usize, parts.path_end as usize, parts.query_end as usize);
-        if parts.host_start != parts.scheme_end + 3 || has_semicolon(padded, path, path_end) {
+        if parts.host_start != parts.scheme_end + 3
+            || has_semicolon(padded, parts.path_start as usize, parts.path_end as usize)
+        {
             return None;
         }
-        if query_end <= path_end {
+        let Some(query) = Outline::of(url).query(Separators::Safe) else { return Some(true) };
+        if query.has_semicolon {
+            return None;
+        }
+        let params = query.params();
+        if params.is_short_and_single() {
             return Some(true);
         }
         self.count = 0;
-        let Some(short) = ShortQuery::new(padded, path_end + 1, query_end) else {
-            return self.read_long(padded, path_end + 1, query_end);
-        };
-        if short.is_single() {
-            return Some(true);
-        }
         let mut is_sorted = true;
-        for param in short {
+        for param in params {
             is_sorted &= self.add(padded, param)?;
         }
         Some(is_sorted)
     }
 
-    #[inline(never)]
-    fn read_long(&mut self, padded: &[u8], mut start: usize, end: usize) -> Option<bool> {
-        let (mut name_end, mut is_sorted) = (None, true);
-        for at in Delimiters::<b'&', b'=', b';'>::new(padded, start, end) {
-            match padded[at] {
-                b'&' => {
-                    is_sorted &= self.add(padded, ParamAt::new(start, name_end, at))?;
-                    (start, name_end) = (at + 1, None);
-                }
-                b'=' => name_end = name_end.or(Some(at)),
-                _ => return None,
-            }
-        }
-        Some(is_sorted & self.add(padded, ParamAt::new(start, name_end, end))?)
-    }
-
     /// Adds a parameter; whether it comes after the last one, `None` if there is no room.
     #[inline(always)]
-    fn add(&mut self, padded: &[u8], ParamAt { start, name_end, end }: ParamAt) -> Option<bool> {
+    fn add(&mut self, padded: &[u8], Span { start, name_end, end }: Span) -> Option<bool> {
         let word = first_word(padded, start as usize, (name_end - start) as usize).swap_bytes();
         let count = self.count;
         *self.words.get_mut(count)? = word;
@@ -169,47 +152,32 @@ impl FewParams {
     }
 }
 
-fn write_path(path: &[u8], order: &mut Vec<(u32, u32, u32)>, out: &mut TextBuffer) {
-    let (_, params, trailing_slash) = split_path(path);
-    if params.is_empty() {
-        out.push_slice(path);
+fn write_path(url: &ParsedUrl, order: &mut Vec<Span>, out: &mut TextBuffer) {
+    let segments = Outline::of(url).segments().map(Segments::at_end);
+    let Some((params, segments)) = segments.and_then(|segments| Some((segments.params()?, segments))) else {
+        out.push_slice(url.path());
         return;
-    }
-    let end = path.len() - params.len() - usize::from(trailing_slash);
-    out.push_slice(&path[..end]);
+    };
+    out.push_slice(&url.as_bytes()[url.parts().path_start as usize..segments.params_at()]);
     out.push(b';');
-    write_sorted(&params[1..], path_params(params), b';', order, out);
-    if trailing_slash {
+    write_sorted(url.as_bytes(), params, b';', order, out);
+    if segments.has_slash {
         out.push(b'/');
     }
 }
 
 /// Writes the parameters in the order of their names; those of one name keep theirs.
-fn write_sorted<'a>(
-    text: &'a [u8],
-    params: impl Iterator<Item = (&'a [u8], Option<&'a [u8]>)>,
-    separator: u8,
-    order: &mut Vec<(u32, u32, u32)>,
-    out: &mut TextBuffer,
-) {
+fn write_sorted(text: &[u8], params: Spans<'_>, separator: u8, order: &mut Vec<Span>, out: &mut TextBuffer) {
     order.clear();
-    let mut start = 0;
-    for (name, value) in params {
-        let end = start + name.len() + value.map_or(0, |value| value.len() + 1);
-        order.push((start as u32, end as u32, name.len() as u32));
-        start = end + 1;
+    order.extend(params);
+    if !order.is_sorted_by(|a, b| a.name(text) <= b.name(text)) {
+        order.sort_unstable_by(|a, b| a.name(text).cmp(b.name(text)).then(a.start.cmp(&b.start)));
     }
-    let name = |&(start, _, len): &(u32, u32, u32)| &text[start as usize..(start + len) as usize];
-    if order.is_sorted_by(|a, b| name(a) <= name(b)) {
-        out.push_slice(text);
-        return;
-    }
-    order.sort_unstable_by(|a, b| name(a).cmp(name(b)).then(a.0.cmp(&b.0)));
-    for (index, &(start, end, _)) in order.iter().enumerate() {
+    for (index, param) in order.iter().enumerate() {
         if index > 0 {
             out.push(separator);
         }
-        out.push_slice(&text[start as usize..end as usize]);
+        out.push_slice(param.text(text));
     }
 }
 

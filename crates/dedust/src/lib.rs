@@ -100,7 +100,8 @@ pub mod support {
         Facts, Failure, Loss, NewValues, Put, RuleIndex, Taken, WaitsFor, Written, without_never_made,
     };
     pub use crate::url::{
-        RawKey, RawValue, Separators, extension, first_segment, has_subdomains, visit_tokens, write_moved,
+        Outline, Query, RawKey, RawValue, Segments, Separators, Span, Spans, extension, first_segment,
+        has_subdomains, visit_tokens, write_moved,
     };
 }
 

@@ -9,7 +9,7 @@ together those that have the same parameters; where these show different pages, 
 
 use dedust::ParsedUrl;
 use dedust::rules::{Change, Evidence, Rule, Trust};
-use dedust::support::Separators;
+use dedust::support::{Query, Separators};
 use foldhash::{HashMap, HashMapExt as _};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -32,15 +32,13 @@ pub(super) fn split(corpus: &Corpus) -> Option<(Corpus, Rule)> {
 
 /// The rows with a `;` in the query.
 fn urls_with_semicolons(corpus: &Corpus) -> Vec<u32> {
-    let has_one =
-        |row: &u32| query(corpus.url(*row)).is_some_and(|query| memchr::memchr(b';', query).is_some());
+    let has_one = |row: &u32| {
+        let url = corpus.url(*row);
+        memchr::memchr(b';', url).is_some()
+            && Query::in_text(url)
+                .is_some_and(|query| query.params().any(|param| param.is_after_semicolon(url)))
+    };
     (0..corpus.len() as u32).filter(has_one).collect()
-}
-
-fn query(url: &[u8]) -> Option<&[u8]> {
-    let start = memchr::memchr(b'?', url)? + 1;
-    let end = memchr::memchr(b'#', &url[start..]).map_or(url.len(), |at| start + at);
-    Some(&url[start..end])
 }
 
 /// Whether most names behind a `;` stand behind several different texts.
@@ -55,18 +53,17 @@ fn follows_several(corpus: &Corpus, rows: &[u32]) -> bool {
     }
     let mut names: HashMap<u64, Name> = HashMap::new();
     for &row in rows {
-        for param in query(corpus.url(row)).unwrap_or_default().split(|&byte| byte == b'&') {
-            let mut pieces = param.split(|&byte| byte == b';');
-            let mut before = pieces.next().map_or(0, xxh3_64);
-            for piece in pieces {
-                let length = memchr::memchr(b'=', piece).unwrap_or(piece.len());
-                let has_letter = piece[..length].iter().any(u8::is_ascii_alphabetic);
+        let url = corpus.url(row);
+        let mut before = 0;
+        for param in Query::in_text(url).iter().flat_map(Query::params) {
+            if param.is_after_semicolon(url) {
+                let has_letter = param.name(url).iter().any(u8::is_ascii_alphabetic);
                 let first = Name { count: 0, before, has_others: false, has_letter };
-                let name = names.entry(xxh3_64(&piece[..length])).or_insert(first);
+                let name = names.entry(xxh3_64(param.name(url))).or_insert(first);
                 name.count += 1;
                 name.has_others |= name.before != before;
-                before = xxh3_64(piece);
             }
+            before = xxh3_64(param.text(url));
         }
     }
     let all: u64 = names.values().map(|name| name.count).sum();

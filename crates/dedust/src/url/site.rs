@@ -3,6 +3,7 @@ Host to site: the registrable domain, within which rules are learned and applied
 */
 
 use super::ParsedUrl;
+use super::outline::Outline;
 
 /// The part of `host` that names its site: the registrable domain by the public suffix list, or the whole
 /// host for an address, a public suffix itself or a name the list knows nothing of.
@@ -42,9 +43,7 @@ pub fn write_moved(url: &ParsedUrl, site_len: usize, other: &[u8], out: &mut Vec
 /// # Ok::<(), dedust::errors::ParseUrlError>(())
 /// ```
 pub fn first_segment(url: &ParsedUrl) -> &[u8] {
-    let path = url.path();
-    let path = path.strip_prefix(b"/").unwrap_or(path);
-    path.split(|&byte| byte == b'/').next().unwrap_or_default()
+    Outline::of(url).first_segment()
 }
 
 /// Whether sub-domains of `site` belong to it too.

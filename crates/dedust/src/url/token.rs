@@ -18,16 +18,16 @@ Repeated names become `q.a`, `q.a#2`, ... in order of appearance. A key that is 
 is the third state next to the empty text and [`Value::Bare`]. Two different safe-normalized URLs never share
 all their pairs, except that parameters may stand in another order: that is what lets a key stand for a URL.
 
-Query parameters are separated by `&`. A query without `&` whose `;`-separated pieces all read `name=value`
-is separated by `;` instead, and says so with the pair `sep` = `;`.
+A query that is separated by `;` says so with the pair `sep` = `;`. Where parts lie is found by `outline.rs`.
 */
 
 use std::ops::ControlFlow;
 
 use foldhash::HashMap;
-use memchr::{memchr, memchr2, memrchr};
+use memchr::memchr2;
 
 use super::ParsedUrl;
+use super::outline::{MAX_POSITIONS, Outline, Segments, Separators};
 
 /// The name of one part of a URL that can hold a value. Ordered by class, then by position or name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -115,18 +115,6 @@ impl RawKey<'_> {
 /// A value as met in a URL: `None` is [`Value::Bare`].
 pub type RawValue<'a> = Option<&'a [u8]>;
 
-/// More labels or segments than this are read as unknown keys, so that no rule speaks of such a URL.
-const MAX_POSITIONS: usize = 1000;
-
-/// What separates the parameters of a query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Separators {
-    /// `&`, or `;` where all pieces read `name=value`.
-    Safe,
-    /// Both, as on a site with a rule that [says so](crate::rules::Change::SplitParams).
-    Both,
-}
-
 /// Visits the pairs of `url`, whose host ends with the site's domain of `domain_len` bytes.
 ///
 /// Stops early when `visit` breaks, and says so. Allocates nothing.
@@ -137,45 +125,36 @@ pub fn visit_tokens<'a>(
     mut visit: impl FnMut(RawKey<'a>, RawValue<'a>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     visit(RawKey::Scheme, Some(url.scheme()))?;
-    let host = url.host();
-    let mut labels = &host[..host.len().saturating_sub(domain_len)];
-    for index in 0..MAX_POSITIONS as u16 {
-        let Some((b'.', rest)) = labels.split_last() else {
-            break;
-        };
-        let start = memrchr(b'.', rest).map_or(0, |dot| dot + 1);
-        visit(RawKey::Subdomain(index), Some(&rest[start..]))?;
-        labels = &labels[..start];
-    }
-    if !labels.is_empty() {
-        visit(RawKey::Subdomain(u16::MAX), Some(labels))?;
+    let (text, outline) = (url.as_bytes(), Outline::of(url));
+    let index_of = |index: usize| if index < MAX_POSITIONS { index as u16 } else { u16::MAX };
+    // Of another site, if it has this one's name by chance: `b-example.org` is none of `example.org`.
+    let is_of_other = url.host().iter().nth_back(domain_len).is_some_and(|&byte| byte != b'.');
+    for (index, label) in outline.labels(domain_len).enumerate() {
+        let index = if is_of_other { u16::MAX } else { index_of(index) };
+        visit(RawKey::Subdomain(index), Some(label.text(text)))?;
     }
     if let Some(port) = url.port() {
         visit(RawKey::Port, Some(port))?;
     }
-    let (segments, params, trailing_slash) = split_path(url.path());
-    if let Some(segments) = segments {
-        for (index, segment) in split_on(segments, b'/').enumerate() {
-            let index = if index < MAX_POSITIONS { index as u16 } else { u16::MAX };
-            visit(RawKey::PathSegment(index), Some(segment))?;
-        }
+    let mut segments = outline.segments();
+    for (index, segment) in segments.iter_mut().flatten().enumerate() {
+        visit(RawKey::PathSegment(index_of(index)), Some(segment.text(text)))?;
     }
-    if trailing_slash {
+    if segments.as_ref().is_none_or(|segments| segments.has_slash) {
         visit(RawKey::TrailingSlash, Some(b"/"))?;
     }
-    for (name, value) in path_params(params) {
-        visit(RawKey::PathParam(name), value)?;
+    for param in segments.iter().filter_map(Segments::params).flatten() {
+        visit(RawKey::PathParam(param.name(text)), param.value(text))?;
     }
-    if let Some(query) = url.query().filter(|_| separators == Separators::Both) {
-        for (name, value) in query.split(|byte| matches!(byte, b'&' | b';')).map(split_query_param) {
-            visit(RawKey::QueryParam(name), value)?;
-        }
-    } else if let Some(query) = url.query() {
-        let separator = query_separator(query);
-        if separator != b'&' {
+    if let Some(query) = outline.query(separators) {
+        if query.separator() != b'&' {
             visit(RawKey::QuerySeparator, Some(b";"))?;
         }
-        for (name, value) in split_on(query, separator).map(split_query_param) {
+        for param in query.params() {
+            let (name, value) = match (param.name(text), param.value(text)) {
+                (text, None) if is_query_text(text) => (TEXT_NAME, Some(text)),
+                param => param,
+            };
             visit(RawKey::QueryParam(name), value)?;
         }
     }
@@ -185,56 +164,6 @@ pub fn visit_tokens<'a>(
     ControlFlow::Continue(())
 }
 
-/// `/a/b;x=1/` -> segments `a/b`, parameters `;x=1`, trailing slash. No segments at all for `/`.
-pub(crate) fn split_path(path: &[u8]) -> (Option<&[u8]>, &[u8], bool) {
-    let path = path.strip_prefix(b"/").unwrap_or(path);
-    if path.is_empty() {
-        return (None, b"", true);
-    }
-    let (path, trailing_slash) = match path.strip_suffix(b"/") {
-        Some(rest) => (rest, true),
-        None => (path, false),
-    };
-    let last = memrchr(b'/', path).map_or(0, |slash| slash + 1);
-    let params = match memchr(b';', &path[last..]) {
-        Some(at) if all_named(&path[last + at + 1..], b';') => last + at,
-        _ => path.len(),
-    };
-    (Some(&path[..params]), &path[params..], trailing_slash)
-}
-
-/// The separator of the parameters in `query`; see the module documentation.
-pub(crate) fn query_separator(query: &[u8]) -> u8 {
-    match memchr2(b'&', b';', query) {
-        Some(at) if query[at] == b';' && memchr(b'&', &query[at..]).is_none() && all_named(query, b';') => {
-            b';'
-        }
-        _ => b'&',
-    }
-}
-
-pub(crate) fn all_named(text: &[u8], separator: u8) -> bool {
-    split_on(text, separator).all(|piece| memchr(b'=', piece).is_some_and(|at| at > 0))
-}
-
-/// The `(name, value)` pairs of a query; a bare `?` holds one parameter with an empty name and no value.
-pub(crate) fn query_params(query: &[u8], separator: u8) -> impl Iterator<Item = (&[u8], RawValue<'_>)> {
-    split_on(query, separator).map(split_param)
-}
-
-/// The `(name, value)` pairs of `;a=1;b=2`.
-pub(crate) fn path_params(params: &[u8]) -> impl Iterator<Item = (&[u8], RawValue<'_>)> {
-    params.strip_prefix(b";").into_iter().flat_map(|params| split_on(params, b';')).map(split_param)
-}
-
-/// Name and value of a piece of a query, which may be a [text](is_query_text).
-fn split_query_param(piece: &[u8]) -> (&[u8], RawValue<'_>) {
-    match split_param(piece) {
-        (text, None) if is_query_text(text) => (TEXT_NAME, Some(text)),
-        param => param,
-    }
-}
-
 /// The name of a text that stands in place of a parameter. No parameter has it.
 pub(crate) const TEXT_NAME: &[u8] = b"=";
 
@@ -242,27 +171,6 @@ pub(crate) const TEXT_NAME: &[u8] = b"=";
 #[inline]
 pub(crate) fn is_query_text(piece: &[u8]) -> bool {
     piece.first().is_some_and(u8::is_ascii_digit) || memchr2(b'/', b',', piece).is_some()
-}
-
-fn split_param(piece: &[u8]) -> (&[u8], RawValue<'_>) {
-    match memchr(b'=', piece) {
-        Some(at) => (&piece[..at], Some(&piece[at + 1..])),
-        None => (piece, None),
-    }
-}
-
-fn split_on(text: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
-    let mut rest = Some(text);
-    std::iter::from_fn(move || {
-        let text = rest?;
-        match memchr(separator, text) {
-            Some(at) => {
-                rest = Some(&text[at + 1..]);
-                Some(&text[..at])
-            }
-            None => rest.take(),
-        }
-    })
 }
 
 /// The extension of a file name, without its dot: `html` of `index.html`; none for `.profile` or `v1.2`.
@@ -390,6 +298,8 @@ mod tests {
     fn host_labels_are_counted_from_the_right() {
         assert_eq!(read("http://a.b.example.org/"), "scheme=http sub_0=b sub_1=a tslash=/");
         assert_eq!(read("https://example.org:81/"), "scheme=https port=81 tslash=/");
+        let other = ParsedUrl::parse("http://b-example.org/").unwrap();
+        assert_eq!(tokenize(&other, "example.org"), None);
     }
 
     #[test]

@@ -8,8 +8,8 @@ use super::StoredSpot;
 use super::change::Changing;
 use super::edited_url::{Param, Piece, find};
 use super::run::Read;
-use crate::delimiters::ParamAt;
 use crate::encoding::Cursor;
+use crate::url::Spans;
 
 impl Changing<'_, '_> {
     /// Leaves out parameters that have the name and value of one before them.
@@ -65,18 +65,14 @@ impl Changing<'_, '_> {
         let padded = self.url.padded();
         let is_as_read =
             !name.is_written() && (value.is_bare() || value.start == name.end + u32::from(!is_text));
-        let (mut start, end) =
-            (name.start as usize, if value.is_bare() { name.end } else { value.end } as usize);
+        let (start, end) = (name.start as usize, if value.is_bare() { name.end } else { value.end } as usize);
         if !is_as_read || memchr(b';', &padded[start..end]).is_none() {
             self.edited.parts.params.push(param);
             return;
         }
         let names = self.program.query_names();
-        for piece in padded[start..end].split(|&byte| byte == b';') {
-            let equals = memchr(b'=', piece).map(|equals| start + equals);
-            let param = ParamAt::new(start, equals, start + piece.len());
+        for param in Spans::new(padded, start, end, [b';'; 2], b'=') {
             self.edited.read_param(padded, self.program, &names, param, true);
-            start += piece.len() + 1;
         }
     }
 

@@ -7,22 +7,16 @@ use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
 use super::edited_url::{EditedUrl, Param, Parts, Piece, Touched};
 use super::values::{OF_PATH, ValueHash};
 use super::{
-    FIRST_LABEL_AT, Feature, FoldedArea, HAS_FOLDS, HAS_PATH_VALUES, NO_ID, NO_LABELS, Name, Names,
-    PARAM_CHARACTERS_AT, PATH_CHARACTERS_AT, RuleMask, RuleProgram, spelling_bits,
+    FIRST_LABEL_AT, Feature, FoldedArea, HAS_FOLDS, HAS_PATH_VALUES, NO_ID, Name, Names, PARAM_CHARACTERS_AT,
+    PATH_CHARACTERS_AT, RuleMask, RuleProgram, spelling_bits,
 };
-use crate::delimiters::{
-    Delimiters, LANES, ParamAt, QueryParams, SHORT, has_semicolon, lanes_of, low_bits, low_lanes,
-    short_delimiters,
-};
-use crate::encoding::{array_at, first_word};
-use crate::url::{ParsedUrl, TEXT_NAME, all_named, is_query_text, path_params, query_separator};
+use crate::delimiters::{LANES, SHORT, lanes_of, low_bits, low_lanes};
+use crate::encoding::first_word;
+use crate::url::{MAX_POSITIONS, Outline, ParsedUrl, Separators, Span, TEXT_NAME, is_query_text};
 
 /// The [first words](first_word) of schemes.
 const HTTP: u64 = u64::from_le_bytes(*b"http\0\0\0\0");
 const HTTPS: u64 = u64::from_le_bytes(*b"https\0\0\0");
-
-/// Labels or segments of a URL that rules speak of, at most.
-const MAX_POSITIONS: usize = 1000;
 
 impl EditedUrl {
     /// Takes `url` apart, which is hierarchical and whose host is of the site. False when rules cannot speak of it.
@@ -47,9 +41,7 @@ impl EditedUrl {
         if !self.read_host(url, program) || !self.read_path(url, program) {
             return false;
         }
-        if parts.query_end > parts.path_end {
-            self.read_query(url, program);
-        }
+        self.read_query(url, program);
         let end = url.as_bytes().len();
         if parts.query_end as usize + 2 <= end {
             self.parts.hashbang = Some(Piece::new(parts.query_end as usize + 2, end));
@@ -95,61 +87,37 @@ impl EditedUrl {
 
     #[inline]
     fn read_path(&mut self, url: &ParsedUrl, program: &RuleProgram<'_>) -> bool {
-        let (padded, parts) = (url.padded(), url.parts());
+        let padded = url.padded();
         let Parts { segments, path_params: params, has_slash, touched, .. } = &mut self.parts;
         segments.clear();
         params.clear();
-        let (first, path_end) = (parts.path_start as usize + 1, parts.path_end as usize);
         *has_slash = false;
-        // The slash of `/` ends no segment.
-        if first >= path_end {
-            return true;
+        let Some(mut spans) = Outline::of(url).segments() else { return true };
+        for segment in &mut spans {
+            segments.push(Piece { start: segment.start, end: segment.end });
         }
-        *has_slash = padded[path_end - 1] == b'/';
-        let end = path_end - usize::from(*has_slash);
-        let mut start = first;
-        let mut semicolon = None;
-        if end - first < SHORT
-            && let Some([slashes, semicolons]) = short_delimiters(padded, first, end - first, [b'/', b';'])
-        {
-            let mut slashes = slashes & low_bits((end - first) as u32);
-            while slashes != 0 {
-                let at = first + slashes.trailing_zeros() as usize;
-                segments.push(Piece::new(start, at));
-                start = at + 1;
-                slashes &= slashes - 1;
+        *has_slash = spans.has_slash;
+        if let Some(spans) = spans.params() {
+            let names = program.path_names();
+            for Span { start, name_end, end } in spans {
+                let (at, length) = (start as usize, (name_end - start) as usize);
+                let word = first_word(padded, at, length);
+                let Name { id, rules, early } = names.find(word, padded, at, length);
+                self.early |= early;
+                self.has_repeated |= !params.is_empty();
+                let (name, value) = (Piece { start, end: name_end }, Piece { start: name_end + 1, end });
+                let word = word.swap_bytes();
+                self.triggered |= rules;
+                params.push(Param {
+                    word,
+                    name,
+                    value,
+                    id,
+                    early,
+                    is_after_semicolon: false,
+                    is_text: false,
+                });
             }
-            let last = semicolons & low_bits((end - first) as u32) & !low_bits((start - first) as u32);
-            semicolon = (last != 0).then(|| first + last.trailing_zeros() as usize);
-        } else {
-            for at in Delimiters::<b'/', b';', b'/'>::new(padded, first, end) {
-                if padded[at] == b';' {
-                    semicolon = semicolon.or(Some(at));
-                    continue;
-                }
-                segments.push(Piece::new(start, at));
-                start = at + 1;
-                semicolon = None;
-            }
-        }
-        let params_at = semicolon.filter(|at| all_named(&padded[at + 1..end], b';')).unwrap_or(end);
-        segments.push(Piece::new(start, params_at));
-        if params_at == end {
-            return segments.len() <= MAX_POSITIONS;
-        }
-        let (names, mut at) = (program.path_names(), params_at + 1);
-        for (name, value) in path_params(&padded[params_at..end]) {
-            let word = first_word(padded, at, name.len());
-            let Name { id, rules, early } = names.find(word, padded, at, name.len());
-            self.early |= early;
-            self.has_repeated |= !params.is_empty();
-            let name = Piece::new(at, at + name.len());
-            at = name.end as usize + 1;
-            let value = value.map_or(Piece::BARE, |value| Piece::new(at, at + value.len()));
-            at += if value.is_bare() { 0 } else { value.len() + 1 };
-            let word = word.swap_bytes();
-            self.triggered |= rules;
-            params.push(Param { word, name, value, id, early, is_after_semicolon: false, is_text: false });
             // What stands before a parameter may be dots, which are a step without it.
             touched.path_text = true;
         }
@@ -158,17 +126,13 @@ impl EditedUrl {
 
     #[inline]
     fn read_query(&mut self, url: &ParsedUrl, program: &RuleProgram<'_>) {
-        let (padded, parts) = (url.padded(), url.parts());
-        let (start, end) = (parts.path_end as usize + 1, parts.query_end as usize);
-        let mut separators = if program.splits_params { [b'&', b';'] } else { [b'&'; 2] };
-        if !program.splits_params && has_semicolon(padded, start, end) {
-            self.has_semicolon = true;
-            self.parts.separator = query_separator(&padded[start..end]);
-            separators = [self.parts.separator; 2];
-        }
+        let splits = program.splits_params;
+        let separators = if splits { Separators::Both } else { Separators::Safe };
+        let Some(query) = Outline::of(url).query(separators) else { return };
+        (self.has_semicolon, self.parts.separator) = (query.has_semicolon, query.separator());
         let names = program.query_names();
-        for param in QueryParams::new(padded, start, end, separators) {
-            self.read_param(padded, program, &names, param, program.splits_params);
+        for param in query.params() {
+            self.read_param(url.padded(), program, &names, param, splits);
         }
     }
 
@@ -179,11 +143,11 @@ impl EditedUrl {
         padded: &[u8],
         program: &RuleProgram<'_>,
         names: &Names<'_>,
-        param: ParamAt,
+        param: Span,
         splits: bool,
     ) {
         let (start, name_end, end) = (param.start as usize, param.name_end as usize, param.end as usize);
-        let is_after_semicolon = splits && padded[start - 1] == b';';
+        let is_after_semicolon = splits && param.is_after_semicolon(padded);
         self.parts.is_split |= is_after_semicolon;
         let word = first_word(padded, start, name_end - start);
         let mut param = Param {
@@ -338,38 +302,13 @@ impl EditedUrl {
 /// Whether a host has a label at a position left of the domain, or perhaps has.
 #[inline(always)]
 pub(super) fn may_have_label(url: &ParsedUrl, domain_len: usize, position: u8) -> bool {
-    let start = url.parts().host_start as usize;
-    let length = (url.parts().host_end as usize).saturating_sub(domain_len).saturating_sub(start);
-    let Some(bytes) = array_at(url.padded(), start).filter(|_| length <= LANES) else {
-        return position != NO_LABELS || length > MAX_POSITIONS;
-    };
-    // A dot follows each label.
-    let mut dots = is(lanes_of(bytes), b'.').move_mask().cast_unsigned() & low_lanes(length);
-    for _ in 0..position {
-        if dots == 0 {
-            break;
-        }
-        dots &= dots - 1;
-    }
-    dots != 0
+    Outline::of(url).may_have_label(domain_len, position)
 }
 
 /// The labels of a host left of the domain, from right to left.
 #[inline]
 pub(super) fn labels(url: &ParsedUrl, domain_len: usize) -> impl Iterator<Item = Piece> {
-    let start = url.parts().host_start as usize;
-    let mut end = (url.parts().host_end as usize).saturating_sub(domain_len);
-    std::iter::from_fn(move || {
-        if end <= start {
-            return None;
-        }
-        // The dot after the label.
-        end -= 1;
-        let dot = url.padded()[start..end].iter().rposition(|&byte| byte == b'.');
-        let label = Piece::new(dot.map_or(start, |dot| start + dot + 1), end);
-        end = label.start as usize;
-        Some(label)
-    })
+    Outline::of(url).labels(domain_len).map(|Span { start, end, .. }| Piece { start, end })
 }
 
 /// Which of some characters that make one of several spellings stand in a part of a URL, or perhaps do.
