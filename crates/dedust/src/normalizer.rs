@@ -6,7 +6,7 @@ Two outputs that are never mixed:
 - the **key** is for equality only. Same key, same page, as far as proven. Values that do not matter are written
   `*`, parameters are sorted, userinfo is left out.
 - the **canonical URL** can be fetched: it is the URL after safe normalization, or the form that a rule writes
-  when every value of that form is known.
+  when every value of that form is known, or one that was observed to stand for that.
 
 Both hold for every URL: `key(canonical(u)) == key(u)`, and `canonical(canonical(u)) == canonical(u)`.
 */
@@ -15,6 +15,7 @@ mod both;
 mod edited;
 mod explain;
 mod many;
+mod observed;
 mod text;
 
 use self::both::Apart;
@@ -83,6 +84,7 @@ struct OutputBuffers {
     out: TextBuffer,
     again: ParsedUrl,
     again_out: TextBuffer,
+    observed: TextBuffer,
     key: TextBuffer,
     apart: Apart,
 }
@@ -106,7 +108,7 @@ impl Normalizer {
     /// Compiles a checked rule set. Rules that are off or were refuted are left out. A mirror moves URLs to another
     /// domain, whatever that is: for rules of somebody else, see [`Normalizer::without_mirrors`].
     pub fn compile(rules: &RuleSet) -> Self {
-        Self::build(compile(rules))
+        Self::build(compile(rules, observed::holding))
     }
 
     #[cfg(test)]
@@ -124,7 +126,7 @@ impl Normalizer {
     pub fn compile_within(reader: impl io::Read, max_memory: u64) -> Result<Self, LoadRulesError> {
         let mut builder = ImageBuilder::default();
         let rules = each_site(reader, max_memory, |domain, site, _| {
-            add_site(&mut builder, &domain, &site);
+            add_site(&mut builder, &domain, &site, &observed::holding(&domain, &site));
             builder.memory()
         })?;
         builder.set_method(rules.method());

@@ -11,16 +11,26 @@ use crate::program::rules;
 use crate::rule::{Rule, RuleSet, SiteRules};
 use crate::url::has_subdomains;
 
-pub(crate) fn compile(rules: &RuleSet) -> ImageBuilder {
+/// Compiles the rules of all sites, each with the canonical URLs that `observed` takes from it.
+pub(crate) fn compile(
+    rules: &RuleSet,
+    observed: impl for<'s> Fn(&str, &'s SiteRules) -> Vec<(&'s str, Option<&'s str>)>,
+) -> ImageBuilder {
     let mut builder = ImageBuilder::default();
     builder.set_method(rules.method());
     for (domain, site) in rules.sites() {
-        add_site(&mut builder, domain, site);
+        add_site(&mut builder, domain, site, &observed(domain, site));
     }
     builder
 }
 
-pub(crate) fn add_site(builder: &mut ImageBuilder, domain: &str, site: &SiteRules) {
+/// Compiles the rules of a site, with these canonical URLs that were observed.
+pub(crate) fn add_site(
+    builder: &mut ImageBuilder,
+    domain: &str,
+    site: &SiteRules,
+    observed: &[(&str, Option<&str>)],
+) {
     if let Some(mirror) = site.mirror() {
         let facts = SiteFacts { with_subdomains: true, weight: site.summary().urls, rules: 1 };
         builder.insert_mirror(domain.as_bytes(), facts, mirror);
@@ -30,7 +40,7 @@ pub(crate) fn add_site(builder: &mut ImageBuilder, domain: &str, site: &SiteRule
     if rules.is_empty() {
         return;
     }
-    match rules::encode(&rules) {
+    match rules::encode(&rules).and_then(|program| program.with_observed(observed)) {
         Ok(program) => {
             let facts = SiteFacts {
                 with_subdomains: has_subdomains(domain.as_bytes()),

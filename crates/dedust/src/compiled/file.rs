@@ -29,7 +29,7 @@ use crate::encoding::{Cursor, Encode as _};
 /// No text starts like this.
 const MAGIC: [u8; 8] = *b"\x89dedust\n";
 /// The format this build writes, and the only one it reads.
-const VERSION: u32 = 12;
+const VERSION: u32 = 13;
 const BLOCK_BYTES: usize = 4096;
 const HEADER_BYTES: usize = 4096;
 const SUM_BYTES: usize = 4;

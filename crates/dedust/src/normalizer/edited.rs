@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use super::{Both, Normalizer, OutputBuffers, Wanted, Work};
 use crate::identity_key::write_identity_key;
-use crate::program::Program;
 use crate::program::rules::{Edited, EditedUrl, RuleProgram};
+use crate::program::{Observed, Program};
 use crate::text_buffer::TextBuffer;
 use crate::url::ParsedUrl;
 
@@ -19,6 +19,28 @@ struct Rewritten<'p> {
     /// The rules of the site, if the parts that they were made to are now those of a URL with the same key: its own, or those of its
     /// canonical URL. The key can then be made from them.
     of_same_key: Option<RuleProgram<'p>>,
+}
+
+/// Where the canonical URL of a URL is.
+#[derive(Clone, Copy)]
+enum Written {
+    /// It is the URL itself.
+    AsItWas,
+    /// In `out`.
+    ByRules,
+    /// In `observed`.
+    Observed,
+}
+
+impl Written {
+    #[inline(always)]
+    fn text<'s>(self, url: &'s ParsedUrl, out: &'s TextBuffer, observed: &'s TextBuffer) -> &'s [u8] {
+        match self {
+            Self::AsItWas => url.as_bytes(),
+            Self::ByRules => out.as_bytes(),
+            Self::Observed => observed.as_bytes(),
+        }
+    }
 }
 
 impl Normalizer {
@@ -40,7 +62,7 @@ impl Normalizer {
         write_identity_key(url, &mut work.params, out)
     }
 
-    /// What rules make of a URL, if that has the same key and stays as it is.
+    /// What rules make of a URL, if that has the same key and stays as it is, or what was observed to stand for it.
     #[inline]
     pub(super) fn edited_url<'s>(
         &self,
@@ -49,7 +71,8 @@ impl Normalizer {
         buffers: &'s mut OutputBuffers,
     ) -> &'s [u8] {
         let is_rewritten = self.rewrite(program, url, buffers).is_rewritten;
-        if is_rewritten { buffers.out.as_bytes() } else { url.as_bytes() }
+        let written = self.take_observed(program, url, is_rewritten, buffers);
+        written.text(url, &buffers.out, &buffers.observed)
     }
 
     /// Both, from one reading of the URL wherever that is possible.
@@ -61,13 +84,41 @@ impl Normalizer {
         buffers: &'s mut OutputBuffers,
     ) -> Both<'s> {
         let Rewritten { is_rewritten, of_same_key } = self.rewrite(program, url, buffers);
-        let OutputBuffers { work, out, key, .. } = buffers;
+        let written = self.take_observed(program, url, is_rewritten, buffers);
+        let OutputBuffers { work, out, observed, key, .. } = buffers;
         let canonical = if is_rewritten { out.as_bytes() } else { url.as_bytes() };
         let key = match of_same_key {
             Some(rules) => work.edited.key_of_canonical(url, &rules, canonical, key),
             None => Self::edited_key(program, url, work, key),
         };
-        Both { key, canonical }
+        Both { key, canonical: written.text(url, out, observed) }
+    }
+
+    /// Looks for what was observed of what the rules have written, and says where the canonical URL is then.
+    #[inline]
+    fn take_observed(
+        &self,
+        program: &Program<'_>,
+        url: &ParsedUrl,
+        is_rewritten: bool,
+        buffers: &mut OutputBuffers,
+    ) -> Written {
+        let by_rules = if is_rewritten { Written::ByRules } else { Written::AsItWas };
+        if !program.has_observed() {
+            return by_rules;
+        }
+        let out = std::mem::take(&mut buffers.out);
+        let observed = self.observed(program, by_rules.text(url, &out, &out), buffers);
+        buffers.out = out;
+        match observed {
+            None => by_rules,
+            Some(Observed::AsItWas) => Written::AsItWas,
+            Some(Observed::Url(canonical)) => {
+                buffers.observed.clear();
+                buffers.observed.push_part(canonical, 0, canonical.len());
+                Written::Observed
+            }
+        }
     }
 
     /// Makes those rules to a URL whose results can be fetched. The canonical URL is then in `out`, unless it is the URL itself.

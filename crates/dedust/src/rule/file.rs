@@ -41,7 +41,7 @@ use super::limits::{
     DEFAULT_RULES_MEMORY, MAX_OPTIONS_BYTES, MAX_SITE_BYTES, Progress, memory_of, memory_to_compile,
 };
 use super::set::check_site;
-use super::{InvalidSite, Mirror, RefusedRule, Rule, RuleSet, SiteRules, SiteSummary};
+use super::{InvalidSite, Mirror, RefusedRule, Rule, RuleSet, SiteRules, SiteSummary, unique_keys};
 use crate::interner::Interner;
 
 /// The format that this build writes and reads.
@@ -149,6 +149,8 @@ enum SavedSite<'a> {
         rules: &'a [Rule],
         #[serde(skip_serializing_if = "<[RefusedRule]>::is_empty")]
         refused: &'a [RefusedRule],
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        canonical_urls: &'a BTreeMap<Box<str>, Option<Box<str>>>,
     },
     Mirror {
         mirror: &'a Mirror,
@@ -163,6 +165,7 @@ impl<'a> From<&'a SiteRules> for SavedSite<'a> {
                 hosts: site.hosts(),
                 rules: site.rules(),
                 refused: site.refused(),
+                canonical_urls: site.canonical_urls(),
             },
             SiteRules::Mirror(mirror) => Self::Mirror { mirror },
         }
@@ -187,6 +190,8 @@ struct LoadedSite<'a> {
     refused: Option<Vec<&'a RawValue>>,
     #[serde(default, deserialize_with = "given")]
     mirror: Option<Mirror>,
+    #[serde(default, deserialize_with = "unique_keys")]
+    canonical_urls: BTreeMap<Box<str>, Option<Box<str>>>,
 }
 
 impl RuleSet {
@@ -219,16 +224,18 @@ impl RuleSet {
 
 impl LoadedSite<'_> {
     fn check(self, site: &str) -> Result<SiteRules, LoadRulesError> {
-        let Self { summary, hosts, rules, refused, mirror } = self;
+        let Self { summary, hosts, rules, refused, mirror, canonical_urls } = self;
         let refuse = |source| LoadRulesError::InvalidSite { site: site.into(), source };
         if let Some(mirror) = mirror {
-            let is_alone = summary.is_none() && hosts.is_none() && rules.is_none() && refused.is_none();
+            let has_rules = rules.is_some() || refused.is_some() || !canonical_urls.is_empty();
+            let is_alone = summary.is_none() && hosts.is_none() && !has_rules;
             return if is_alone { Ok(mirror.into()) } else { Err(refuse(InvalidSite::NotOnlyMirror)) };
         }
         let rules = read_list("rule", site, &rules.unwrap_or_default())?;
         let refused = read_list("refused rule", site, &refused.unwrap_or_default())?;
         let rules = SiteRules::new(summary.unwrap_or_default(), rules).map_err(refuse)?;
-        Ok(rules.with_refused(refused).with_hosts(hosts.unwrap_or_default()))
+        let rules = rules.with_refused(refused).with_hosts(hosts.unwrap_or_default());
+        Ok(rules.with_canonical_urls(canonical_urls))
     }
 }
 

@@ -54,6 +54,7 @@ pub struct OrderedRules {
     hosts: Vec<Box<str>>,
     rules: Vec<Rule>,
     refused: Vec<RefusedRule>,
+    canonical_urls: BTreeMap<Box<str>, Option<Box<str>>>,
 }
 
 /// What the rules of a site were learned from.
@@ -229,11 +230,12 @@ impl SiteRules {
 
     /// The same with other rules, also in place of a mirror.
     pub fn with_rules(self, rules: Vec<Rule>) -> Result<Self, InvalidSite> {
-        let OrderedRules { summary, hosts, refused, .. } = match self {
+        let OrderedRules { summary, hosts, refused, canonical_urls, .. } = match self {
             Self::Rules(rules) => rules,
             Self::Mirror(_) => OrderedRules::default(),
         };
-        Ok(Self::new(summary, rules)?.with_hosts(hosts).with_refused(refused))
+        let rules = Self::new(summary, rules)?.with_hosts(hosts).with_refused(refused);
+        Ok(rules.with_canonical_urls(canonical_urls))
     }
 
     /// The same after a change to what is known of each entry, or was decided about it. Entries are numbered from 0.
@@ -276,6 +278,20 @@ impl SiteRules {
     #[must_use]
     pub fn with_hosts(self, hosts: Vec<Box<str>>) -> Self {
         self.map_rules(|rules| OrderedRules { hosts, ..rules })
+    }
+
+    /// The same with canonical URLs that were observed: for some URLs that the rules write, the URL that shows their page, or nothing where
+    /// a URL is to stay as it is instead. They are of effect where the rules give both the same key, and leave the first as it is. A mirror
+    /// has none.
+    #[must_use]
+    pub fn with_canonical_urls(self, canonical_urls: BTreeMap<Box<str>, Option<Box<str>>>) -> Self {
+        self.map_rules(|rules| OrderedRules { canonical_urls, ..rules })
+    }
+
+    /// Canonical URLs that were observed, by what the rules write.
+    pub fn canonical_urls(&self) -> &BTreeMap<Box<str>, Option<Box<str>>> {
+        static NONE: BTreeMap<Box<str>, Option<Box<str>>> = BTreeMap::new();
+        self.ordered().map_or(&NONE, |rules| &rules.canonical_urls)
     }
 
     fn ordered(&self) -> Option<&OrderedRules> {

@@ -6,6 +6,7 @@ code.
 */
 
 use super::edited_url::{EditedUrl, Piece};
+use super::run::Made;
 use super::{CompiledSite, PADDING, RuleProgram, encode};
 use crate::rule::Rule;
 use crate::text_buffer::TextBuffer;
@@ -147,11 +148,18 @@ impl UrlParts {
 
     /// Makes the rule at an index of the list for which the URL was read; false when it does not concern it, or cannot be made.
     pub fn apply(&mut self, rules: &RuleList, index: usize) -> bool {
-        let (Some(program), Some(&number)) = (rules.program(self.domain_len), rules.numbers.get(index))
-        else {
-            return false;
-        };
-        self.edited.run_only(&self.url, &program, number).is_made
+        self.make(rules, index).is_made
+    }
+
+    /// Makes a rule in the same way; whether that changed the URL.
+    pub fn change(&mut self, rules: &RuleList, index: usize) -> bool {
+        self.make(rules, index).is_changed
+    }
+
+    fn make(&mut self, rules: &RuleList, index: usize) -> Made {
+        let program = rules.program(self.domain_len).zip(rules.numbers.get(index));
+        let made = |(program, &number)| self.edited.run_only(&self.url, &program, number);
+        program.map(made).unwrap_or_default()
     }
 
     /// Whether no rule after the one at an index is made to this URL, as it is before that one is made.

@@ -39,6 +39,8 @@ pub(super) struct Outcome {
 pub(crate) struct Made {
     /// Its changes were made.
     pub(crate) is_made: bool,
+    /// They changed something.
+    pub(crate) is_changed: bool,
     /// No later rule is to be made.
     pub(crate) is_last: bool,
 }
@@ -133,8 +135,9 @@ impl EditedUrl {
             if !self.all_hold(url, program, rule, &mut cursor)? {
                 return None;
             }
-            let is_made = self.make(url, program, rule, cursor)?.is_ok();
-            Some(Made { is_made, is_last: rule.flags & IS_LAST != 0 })
+            let changed = self.make(url, program, rule, cursor)?;
+            let (is_made, is_changed) = (changed.is_ok(), changed.unwrap_or(false));
+            Some(Made { is_made, is_changed, is_last: rule.flags & IS_LAST != 0 })
         };
         made().unwrap_or_default()
     }
