@@ -12,7 +12,6 @@ use dedust::rules::{UrlPart, Value};
 use crate::evidence::EvidenceKinds;
 use crate::label::{Content, Relation};
 use crate::likeness::Likeness;
-use crate::preference::Form;
 
 /// The distinct URLs of one site, with their pairs and labels.
 #[derive(Clone, Debug)]
@@ -33,8 +32,6 @@ pub struct Corpus {
     pub(crate) has_clusters: bool,
     /// Hosts that say that their pages are those of another, with that one, by what stands before the site in their names.
     pub(crate) declared_hosts: BTreeSet<[Box<str>; 2]>,
-    /// Whether the site writes `www`, if its links agree.
-    pub(crate) declared_form: Option<Form>,
     pub(crate) kinds: Vec<EvidenceKinds>,
     pub(crate) page_count: usize,
     pub(crate) labelled_count: usize,

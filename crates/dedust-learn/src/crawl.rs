@@ -194,7 +194,6 @@ impl SiteCrawl {
             likeness: labels.likeness(),
             has_clusters: labels.has_clusters(),
             declared_hosts: host_links.declared(name),
-            declared_form: host_links.declared_form(),
             kinds,
             page_count: renumbered.len(),
             labelled_count,

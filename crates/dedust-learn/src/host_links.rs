@@ -1,5 +1,5 @@
 /*!
-Which hosts of a site say that their pages are those of another host, and whether the site writes `www`.
+Which hosts of a site say that their pages are those of another host.
 
 Who copies a page does not own it, so hosts of one registrable domain are joined only if the one whose URLs would be
 rewritten says so: by redirects or canonical links from its pages to the same paths of the other. Canonical links to itself
@@ -11,7 +11,6 @@ use std::collections::BTreeSet;
 use dedust::ParsedUrl;
 use foldhash::HashMap;
 
-use crate::preference::Form;
 use crate::thresholds;
 
 /// How many links lead to each host.
@@ -21,10 +20,6 @@ type Targets = HashMap<Box<[u8]>, u64>;
 #[derive(Debug, Default)]
 pub(crate) struct HostLinks {
     by_source: HashMap<Box<[u8]>, Targets>,
-    /// Links to pages of the same host, `www` aside, that are written with `www`.
-    to_www: u64,
-    /// Those that are written without.
-    to_bare: u64,
 }
 
 impl HostLinks {
@@ -34,10 +29,6 @@ impl HostLinks {
             return;
         }
         let [from, to] = [source, target].map(|url| without_www(url.host()));
-        if from == to {
-            let count = if to == target.host() { &mut self.to_bare } else { &mut self.to_www };
-            *count += 1;
-        }
         if !self.by_source.contains_key(from) {
             self.by_source.insert(from.into(), Targets::default());
         }
@@ -66,12 +57,6 @@ impl HostLinks {
             }
         }
         declared
-    }
-
-    /// Whether the site itself writes `www` or leaves it out, if it says so.
-    pub(crate) fn declared_form(&self) -> Option<Form> {
-        let says_www = is_said(self.to_www, self.to_bare).then_some(Form::Www);
-        says_www.or_else(|| is_said(self.to_bare, self.to_www).then_some(Form::Bare))
     }
 }
 
@@ -112,24 +97,6 @@ mod tests {
         let denied = [("m.example.org", "example.org", 20), ("m.example.org", "m.example.org", 3)];
         assert_eq!(declared(&denied), BTreeSet::new());
         assert_eq!(declared(&[("www.example.org", "example.org", 20)]), BTreeSet::new(), "one host");
-    }
-
-    #[test]
-    fn a_site_says_whether_it_writes_www() {
-        let form = |to_www: u64, to_bare: u64| {
-            let mut links = HostLinks::default();
-            for page in 0..to_www + to_bare {
-                let target = if page < to_www { "www.example.org" } else { "example.org" };
-                let [from, to] =
-                    ["example.org", target].map(|host| ParsedUrl::parse(format!("http://{host}/{page}")));
-                links.observe(&from.expect("a URL"), &to.expect("a URL"));
-            }
-            links.declared_form()
-        };
-        assert_eq!(form(20, 1), Some(Form::Www));
-        assert_eq!(form(0, 20), Some(Form::Bare));
-        assert_eq!(form(20, 20), None, "it says both");
-        assert_eq!(form(3, 0), None, "it says too little");
     }
 
     #[test]

@@ -62,7 +62,7 @@ use crate::evidence::{EvidenceKind, EvidenceKinds};
 use crate::likeness::{Likeness, LikenessBuilder, PageText};
 use crate::text_hash::TextHash;
 use crate::thresholds;
-use foldhash::{HashMap, HashSet};
+use foldhash::HashMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// A value seen with a row. Sorts by value; packed, because there is one per observation and kind.
@@ -216,7 +216,6 @@ impl LabelBuilder {
         self.url_by_row.resize(row_count, 0);
         self.contents.resize(row_count, Content::default());
         follow_redirects(&mut self.contents, &self.url_by_row);
-        self.name_canonicals();
         let titles = self.titles.by_row(row_count);
         let mut ties = Ties::new(row_count);
         if !self.sketches.is_empty() {
@@ -254,17 +253,9 @@ impl LabelBuilder {
         if !self.sketches.is_empty() {
             thread::split(&mut ties, &self.sketches, &self.url_by_row);
         }
-        Labels::number(ties, has_clusters, self.contents, likeness)
-    }
-
-    /// Notes which rows canonical links name.
-    fn name_canonicals(&mut self) {
-        let named: HashSet<u64> = self.canonicals.iter().map(|sighting| sighting.value).collect();
-        for (content, url) in self.contents.iter_mut().zip(&self.url_by_row) {
-            if named.contains(url) {
-                content.name();
-            }
-        }
+        let mut labels = Labels::number(ties, has_clusters, self.contents, likeness);
+        labels.note_names(self.canonicals, &self.url_by_row);
+        labels
     }
 
     fn follows_links(&self) -> bool {

@@ -5,6 +5,8 @@ Our own is [`CanonFd`](crate::canonfd::CanonFd). Other crates have more of them;
 form, so that differences between them come from the algorithm alone.
 */
 
+use std::collections::BTreeMap;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -96,6 +98,8 @@ pub struct Learned {
     pub hosts: Vec<Box<str>>,
     /// Rules that were considered and not believed, those with most votes first.
     pub refused: Vec<RefusedRule>,
+    /// For some URLs that the rules write, the URL that was observed to show their page; nothing where a URL is to stay as it is.
+    pub canonical_urls: BTreeMap<Box<str>, Option<Box<str>>>,
     /// What the rules are expected to lose at most, if the learner says so.
     pub promise: Option<Promise>,
     /// Forms that people prefer and that are not written, though rules join them and others.
@@ -111,6 +115,7 @@ impl Learned {
     pub fn into_rules(self, summary: SiteSummary) -> Result<SiteRules, InvalidSite> {
         Ok(SiteRules::new(summary, without_never_made(self.rules))?
             .with_refused(self.refused)
-            .with_hosts(self.hosts))
+            .with_hosts(self.hosts)
+            .with_canonical_urls(self.canonical_urls))
     }
 }

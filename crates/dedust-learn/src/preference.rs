@@ -27,19 +27,13 @@ pub enum Form {
 }
 
 /// The forms that are wanted on a site.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PreferredForms {
-    /// [`Form::Https`] or [`Form::Http`]. Default: https.
-    pub scheme: Form,
-    /// [`Form::Www`] or [`Form::Bare`]. Default: the one that the redirects and canonical links of the site lead to, if they agree.
+    /// [`Form::Https`] or [`Form::Http`]. Default: the one that shows more pages.
+    pub scheme: Option<Form>,
+    /// [`Form::Www`] or [`Form::Bare`]. Default: likewise.
     pub host: Option<Form>,
-}
-
-impl Default for PreferredForms {
-    fn default() -> Self {
-        Self { scheme: Form::Https, host: None }
-    }
 }
 
 /// The forms that are wanted, in general and on some sites.
@@ -186,7 +180,7 @@ impl Preferences {
                 None => &mut preferences.general,
             };
             match form {
-                Form::Https | Form::Http => forms.scheme = form,
+                Form::Https | Form::Http => forms.scheme = Some(form),
                 Form::Www | Form::Bare => forms.host = Some(form),
             }
         }
@@ -211,9 +205,9 @@ mod tests {
     fn what_is_said_of_a_site_comes_before_what_is_said_of_all() {
         let preferences = preferences(&["a.example=www", "http", "bare", "b.example=https"]).unwrap();
         let forms = |site| (preferences.of(site).scheme, preferences.of(site).host);
-        assert_eq!(forms("a.example"), (Form::Http, Some(Form::Www)));
-        assert_eq!(forms("b.example"), (Form::Https, Some(Form::Bare)));
-        assert_eq!(forms("c.example"), (Form::Http, Some(Form::Bare)));
+        assert_eq!(forms("a.example"), (Some(Form::Http), Some(Form::Www)));
+        assert_eq!(forms("b.example"), (Some(Form::Https), Some(Form::Bare)));
+        assert_eq!(forms("c.example"), (Some(Form::Http), Some(Form::Bare)));
         assert_eq!(Preferences::default().of("c.example"), PreferredForms::default());
     }
 

@@ -6,6 +6,26 @@ What differs from site to site, such as how much two fetches of a page differ, i
 where it is used.
 */
 
+/// Which rules write canonical URLs.
+pub(crate) mod canonical {
+    /// Canonical URLs that must be alive before a rule writes others like them: one may be a stray link.
+    pub(crate) const MIN_ALIVE: u64 = 3;
+    /// Values of a part that a narrowed rule names. Nobody could read more.
+    pub(crate) const MAX_VALUES: usize = 16;
+    /// How often a rule is narrowed. Nobody could read more tests.
+    pub(crate) const MAX_NARROWED: usize = 2;
+    /// Canonical URLs that are compared of one URL. A rule more doubles them.
+    pub(crate) const MAX_LEAVES: usize = 256;
+    /// Canonical URLs of a site that are kept beside its rules.
+    pub(crate) const MAX_OBSERVED: usize = 10_000;
+    /// Rounds in which rules are turned on and off.
+    pub(crate) const MAX_ROUNDS: usize = 8;
+    /// Rules that are made to URLs. On large sites it bounds the URLs, which come in an order that says nothing.
+    pub(crate) const MAX_WORK: usize = 1_000_000;
+    /// URLs that are looked at however many rules there are.
+    pub(crate) const MIN_ROWS: usize = 1_000;
+}
+
 /// Which rules are tried.
 pub(crate) mod suggest {
     /// Rows with a value, or clusters that suggest a rule, before that is tried. Two may agree by chance.

@@ -9,12 +9,12 @@ written in that order.
 */
 
 mod accept;
+mod canonical;
 mod differ;
 mod draft;
 mod families;
 mod gather;
 mod observed;
-mod prefer;
 mod refine;
 mod scope;
 mod search;
@@ -30,10 +30,13 @@ pub use accept::Refusal;
 pub use settle::{FetchedGroups, Lack, MAX_PAIRS_OF_GROUP, on_agreeing_hosts};
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::iter::repeat_n;
 
 use dedust::rules::Promise;
 
-use self::prefer::{Turned, prefer};
+use self::canonical::write_canonical;
+use self::families::{Family, Prior};
 use crate::corpus::Corpus;
 use crate::learner::{LearnSettings, Learned, Learner};
 use crate::progress::Progress;
@@ -69,16 +72,13 @@ fn learn(corpus: &Corpus, settings: &LearnSettings) -> Learned {
         Some((corpus, rule)) => (Cow::Owned(corpus), Some(rule)),
         None => (Cow::Borrowed(corpus), None),
     };
-    let LearnSettings { max_false_pair_rate, proof, mut preferred } = *settings;
-    preferred.host = preferred.host.or(original.declared_form);
-    let mut search = search::Search::new(&corpus, proof, max_false_pair_rate).preferring(preferred);
+    let LearnSettings { max_false_pair_rate, proof, preferred } = *settings;
+    let mut search = search::Search::new(&corpus, proof, max_false_pair_rate);
     search.run();
     search.take_observed();
     // Where it brings nothing together, it is of use to others only.
     let separator = separator.filter(|rule| rule.evidence.groups > 0 || !search.rules.is_empty());
     let before = usize::from(separator.is_some());
-    let turned = search.turned.iter().map(|turned| Turned { index: before + turned.index, ..turned.clone() });
-    let turned = turned.collect();
     let learned = Learned {
         raw_rules: search.tried,
         qualified_rules: search.accepted.len(),
@@ -86,7 +86,10 @@ fn learn(corpus: &Corpus, settings: &LearnSettings) -> Learned {
         promise: Some(search.promise()),
         hosts: if search.holds_everywhere { Vec::new() } else { search.hosts },
         rules: separator.into_iter().chain(search.rules).collect(),
+        canonical_urls: BTreeMap::new(),
         unmet: Vec::new(),
     };
-    prefer(learned, turned, original)
+    let of_judged = search.accepted.iter().map(|judged| judged.candidate.prior());
+    let priors: Vec<Prior> = repeat_n(Family::Spelling.prior(), before).chain(of_judged).collect();
+    write_canonical(learned, &priors, original, preferred)
 }

@@ -10,21 +10,19 @@ Finds rules that do not change which page is meant, each judged in the light of 
 use std::cmp::Reverse;
 use std::sync::{Mutex, PoisonError};
 
-use dedust::rules::{Change, Promise, Rule, Spot, Test, Trust, UrlPart, Value};
+use dedust::rules::{Change, Promise, Rule, Spot, Test, UrlPart, Value};
 use dedust::support::Taken;
 use foldhash::{HashMap, HashSet};
 
 use super::accept::{Harm, Noise, Refusal, Standard};
 use super::draft::{Draft, nothing_for};
 use super::families::{Family, Prior, is_volatile};
-use super::prefer::{Turned, turned, written};
 use super::scope::hosts_seen;
 use super::table::Table;
 use super::vote::{Ballot, Group, SlightVotes, Tally, Votes, count, joined};
 use super::work::max_work;
 use super::write::write_rule;
 use crate::corpus::Corpus;
-use crate::preference::PreferredForms;
 use crate::proof::{Mode, Proof};
 use crate::thresholds;
 
@@ -44,6 +42,12 @@ impl Candidate {
     pub(super) fn slight_votes(&self) -> SlightVotes {
         let is_claimed = self.family.is_known() || self.draft.is_move();
         if is_claimed { SlightVotes::Abstain } else { SlightVotes::Count }
+    }
+
+    /// What is known of such a rule before the site has said anything.
+    pub(super) fn prior(&self) -> Prior {
+        let family = if self.is_chosen() { self.family.chosen() } else { self.family };
+        family.prior()
     }
 
     /// Whether it was chosen from many of its kind for what was seen to happen: it speaks of certain values, other than those
@@ -85,9 +89,6 @@ pub(super) struct Search<'c> {
     /// Rules that were believed, in the order in which they were made, and as they are written.
     pub(super) accepted: Vec<Judged>,
     pub(super) rules: Vec<Rule>,
-    /// The forms that are wanted, and the rules that would write them in place of others.
-    preferred: PreferredForms,
-    pub(super) turned: Vec<Turned>,
     /// Mean and variance of the pages that they are expected to lose.
     pub(super) loss: (f64, f64),
     /// Rules that were not, as they were last judged.
@@ -123,8 +124,6 @@ impl<'c> Search<'c> {
             },
             accepted: Vec::new(),
             rules: Vec::new(),
-            preferred: PreferredForms::default(),
-            turned: Vec::new(),
             loss: (0.0, 0.0),
             refused: HashMap::default(),
             tried: 0,
@@ -138,11 +137,6 @@ impl<'c> Search<'c> {
     /// What counts as proof.
     pub(super) fn mode(&self) -> Mode {
         self.proof.mode
-    }
-
-    /// The same search, which prefers these forms of URLs.
-    pub(super) fn preferring(self, preferred: PreferredForms) -> Self {
-        Self { preferred, ..self }
     }
 
     pub(super) fn run(&mut self) {
@@ -253,7 +247,6 @@ impl<'c> Search<'c> {
                 self.loss = (self.loss.0 + mean, self.loss.1 + variance);
                 self.holds_everywhere &= self.holds_on_all_hosts(&again.candidate);
                 let rule = write_rule(&self.table, &again, &moves, &self.noise, trust);
-                self.turned.extend(self.turn(&again, &rule));
                 self.rules.push(rule);
                 self.table.apply(&again.candidate.draft, &moves);
                 self.votes = Mutex::default();
@@ -262,22 +255,6 @@ impl<'c> Search<'c> {
             }
         }
         self.accepted.len() > before
-    }
-
-    /// The rule that is written next, turned round, if it then writes a form that is wanted.
-    fn turn(&self, judged: &Judged, rule: &Rule) -> Option<Turned> {
-        let index = self.rules.len();
-        let Some((form, draft)) = turned(&judged.candidate.draft, self.preferred) else {
-            let form = written(&judged.candidate.draft, self.preferred).filter(|_| !rule.fetchable)?;
-            return Some(Turned { index, form, rule: None });
-        };
-        // No work that counts: what is wanted must not decide what is learned.
-        let (moves, _) = self.table.moves_and_work(&draft);
-        let candidate = Candidate { draft, ..judged.candidate.clone() };
-        let judged = Judged { candidate, ..judged.clone() };
-        let trust = rule.evidence.trust.unwrap_or(Trust::Likely);
-        let rule = write_rule(&self.table, &judged, &moves, &self.noise, trust);
-        Some(Turned { index, form, rule: Some(rule).filter(|rule| rule.fetchable) })
     }
 
     /// Whether a value counts as none of a key of which another value does so already. A key has one default: if it has

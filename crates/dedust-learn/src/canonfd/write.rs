@@ -1,5 +1,5 @@
 /*!
-Believed rules as they are written into a rule file: with their evidence, and whether what they write can be fetched.
+Believed rules as they are written into a rule file: with their evidence. Which of them write canonical URLs is said in `canonical.rs`.
 */
 
 use std::cmp::Ordering;
@@ -7,14 +7,13 @@ use std::cmp::Ordering;
 use dedust::rules::{Evidence, RefusedRule, Rule, Trust};
 
 use super::accept::{Noise, Refusal};
-use super::draft::Draft;
 use super::search::{Judged, Search};
 use super::table::Table;
 use super::vote::by_form;
 use crate::corpus::Corpus;
 use crate::evidence::EvidenceKinds;
 use crate::pair_counts::PairCounts;
-use crate::rule_evidence::{is_fetchable, rule_evidence};
+use crate::rule_evidence::rule_evidence;
 use crate::thresholds;
 
 /// The rules that were not believed and had most votes. Fetching can settle those that have too few.
@@ -73,15 +72,11 @@ pub(super) fn write_rule(
     let Judged { candidate, votes, .. } = judged;
     let mut kinds = EvidenceKinds::NONE;
     let mut examples: Vec<(u32, u32)> = Vec::new();
-    // Of the pages that the rule concerns, those that were seen in the form that it writes.
-    let (mut pages, mut seen) = (0, 0);
     for group in by_form(moves).chunk_by(|a, b| a.0 == b.0) {
-        pages += 1;
         let row = group[0].1;
         let is_duplicate =
             |other: &u32| corpus.label(*other).is_some() && corpus.label(*other) == corpus.label(row);
         let stands = table.at(group[0].0).find(is_duplicate);
-        seen += u64::from(stands.is_some());
         let duplicate = stands.or_else(|| group[1..].iter().map(|&(_, other)| other).find(is_duplicate));
         let Some(duplicate) = duplicate else { continue };
         kinds = kinds | corpus.kinds(row) | corpus.kinds(duplicate);
@@ -105,7 +100,6 @@ pub(super) fn write_rule(
         mixed_groups: votes.held_out_failures,
     };
     Rule {
-        fetchable: writes_all(&candidate.draft) && is_fetchable(seen, pages),
         evidence: Evidence {
             trust: Some(trust),
             ..rule_evidence(corpus, moves.len(), &counts, kinds, examples)
@@ -122,9 +116,4 @@ fn difference(corpus: &Corpus, a: u32, b: u32) -> usize {
     }
     let missing = |pairs: &[u32], others: &[u32]| pairs.iter().filter(|pair| !others.contains(pair)).count();
     missing(ours, theirs) + missing(theirs, ours)
-}
-
-/// Whether every value of the new form is known.
-fn writes_all(draft: &Draft) -> bool {
-    !draft.change.iter().any(|change| change.facts().forgets())
 }

@@ -18,8 +18,10 @@ pub(crate) struct Content {
     changes: bool,
     /// Whether what is known of it is what is shown where it redirects to.
     is_followed: bool,
-    /// Whether a canonical link names it.
+    /// Whether a canonical link of its page names it.
     is_named: bool,
+    /// Whether its canonical link names another URL of its page.
+    names_another: bool,
     /// Whether there is a cluster label, which settles everything.
     is_settled: bool,
 }
@@ -104,6 +106,11 @@ impl Content {
         self.page.text == 0 && self.page.body == 0
     }
 
+    /// Whether it showed a page.
+    pub(crate) fn is_page(&self) -> bool {
+        self.outcome == Outcome::Page
+    }
+
     /// Whether there is no such page.
     pub(crate) fn is_error(&self) -> bool {
         self.outcome == Outcome::Error && !self.changes && !self.is_settled
@@ -117,8 +124,7 @@ impl Content {
     /// Takes over what is shown where it redirects to.
     pub(crate) fn follow(&mut self, target: &Self) {
         if target.outcome == Outcome::Page {
-            *self =
-                Self { is_settled: self.is_settled, is_named: self.is_named, is_followed: true, ..*target };
+            *self = Self { is_settled: self.is_settled, is_followed: true, ..*target };
         }
     }
 
@@ -127,14 +133,24 @@ impl Content {
         self.is_followed || self.outcome == Outcome::Redirect
     }
 
-    /// Notes that a canonical link names it.
-    pub(super) fn name(&mut self) {
+    /// Notes that a canonical link of its page names it.
+    pub(super) fn set_named(&mut self) {
         self.is_named = true;
     }
 
-    /// Whether a canonical link names it.
+    /// Whether a canonical link of its page names it.
     pub(crate) fn is_named(&self) -> bool {
         self.is_named
+    }
+
+    /// Notes that its canonical link names another URL of its page.
+    pub(super) fn set_names_another(&mut self) {
+        self.names_another = true;
+    }
+
+    /// Whether its canonical link names another URL of its page.
+    pub(crate) fn names_another(&self) -> bool {
+        self.names_another
     }
 
     /// Whether nothing that was seen speaks against a claim that two URLs are one page.
