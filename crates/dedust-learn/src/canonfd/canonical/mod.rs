@@ -24,7 +24,7 @@ mod tests;
 mod tree;
 mod turned;
 
-use dedust::rules::{Change, Closed, Rule, SiteSummary};
+use dedust::rules::{Closed, Rule, SiteSummary};
 use dedust::{Normalizer, RuleSet, Scratch};
 use foldhash::HashMap;
 use rayon::prelude::*;
@@ -181,13 +181,5 @@ fn is_claimed(rule: &Rule) -> bool {
 
 /// Whether every value of the new form is known.
 fn writes_all(rule: &Rule) -> bool {
-    rule.change.iter().all(|change| match change {
-        Change::Forget(_) | Change::ForgetPath => false,
-        Change::Drop(_) | Change::Map { .. } | Change::Fold { .. } | Change::Set { .. } => true,
-        Change::Path(_) | Change::Unrepeat | Change::UnrepeatParams => true,
-        // That `;` separates parameters changes no URL by itself.
-        Change::SplitParams => true,
-        // Not learned so.
-        Change::Order(_) | Change::Replace(_) | Change::Move(_) => true,
-    })
+    !rule.change.iter().any(|change| change.facts().forgets())
 }

@@ -5,6 +5,7 @@ Has a rule write canonical URLs under some values of one part of the URL only, w
 use std::collections::BTreeMap;
 
 use dedust::rules::{AnyValue, Change, Rule, Spot, Test, UrlPart, Value, ValueClass};
+use dedust::support::Written;
 
 use super::choice::Search;
 use super::pages::{Gain, WRONG};
@@ -155,11 +156,9 @@ fn test_of(by_value: &BTreeMap<Option<&Value>, Sum>) -> Option<(i64, Test)> {
 
 /// Whether a change may give a part another value, other than by moving segments.
 fn writes(change: &Change, part: &UrlPart) -> bool {
-    match change {
-        Change::Drop(Spot::Key(key)) | Change::Forget(Spot::Key(key)) => key == part,
-        Change::Map { of, .. } | Change::Set { key: of, .. } => of == part,
-        Change::Drop(Spot::FromRight(_)) | Change::Forget(Spot::FromRight(_)) | Change::ForgetPath => false,
-        Change::Fold { .. } | Change::Path(_) | Change::Unrepeat | Change::UnrepeatParams => false,
-        Change::SplitParams | Change::Order(_) | Change::Replace(_) | Change::Move(_) => false,
+    match change.facts().writes {
+        Written::Spot(Spot::Key(key)) | Written::Key(key) => key == part,
+        Written::Spot(Spot::FromRight(_)) | Written::Path | Written::ParamValues => false,
+        Written::ParamCount | Written::Separators | Written::Order(_) | Written::Url => false,
     }
 }
