@@ -150,7 +150,7 @@ mod tests {
     }
 
     fn any_bytes_are_read(rules: &RuleSet) {
-        let image = compile(rules).finish().0;
+        let image = compile(rules, |_, _| Vec::new()).finish().0;
         let urls: Vec<String> = rules
             .sites()
             .flat_map(|(site, _)| {
