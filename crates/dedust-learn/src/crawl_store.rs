@@ -8,7 +8,7 @@ say nothing of another.
 Learns nothing itself (see [`crate::Trainer::train_part`]).
 
 Several processes can share the work, in one of two ways. Where they share a disk, each puts what it reads there
-([`CrawlStore::finish_shard`]), and one goes on with all of it ([`StoredCrawl::of_shards`]). Where rows are read as often as one
+([`CrawlStore::suspend`]), and one goes on with all of it ([`StoredCrawl::of_suspended`]). Where rows are read as often as one
 likes and as few as possible are to be moved, as on Spark, each reads its rows three times: to count them ([`Census`]), to find
 out how large sites are drawn, and to draw ([`ShardSampler`], in two [`Stage`]s). What they draw of a site is put together by
 [`SamplePlan::site`]. One process alone does the same in memory.
@@ -35,7 +35,7 @@ pub use self::record::StoredRow;
 pub use self::sample_size::{SampleSize, SiteSize};
 pub use self::sampler::{ShardSampler, Stage};
 pub use self::sightings::Sightings;
-pub use self::stored::{CrawlShard, StoredCrawl, StoredSite, find_mirrors};
+pub use self::stored::{StoredCrawl, StoredSite, find_mirrors};
 pub use self::suspended::SuspendedStore;
 
 use std::fs::{self, File};
@@ -100,9 +100,8 @@ struct Spill {
 impl CrawlStore {
     /// A store whose duplicate labels come from these kinds of evidence.
     pub fn new(kinds: EvidenceKinds, sample: SampleSize) -> Self {
-        let parts = std::iter::repeat_with(Part::default).take(PARTS).collect();
         Self {
-            crawl: StoredCrawl { kinds, sample, sites: Vec::new(), parts, too_long: 0 },
+            crawl: StoredCrawl::without_rows(kinds, sample, Vec::new()),
             numbers_by_site: HashMap::default(),
             mirrors: None,
             spill: None,
@@ -197,23 +196,6 @@ impl CrawlStore {
         }
         self.crawl.too_long = self.observed.too_long;
         Ok(self.crawl)
-    }
-
-    /// All observations on disk, for [`StoredCrawl::of_shards`]: in the folder of [`CrawlStore::spill_to`], or in this one.
-    pub fn finish_shard(mut self, folder: &Path) -> io::Result<CrawlShard> {
-        if self.spill.is_none() {
-            self = self.spill_to(folder, 0);
-        }
-        self.spill_all()?;
-        if let Some(error) = self.failure {
-            return Err(error);
-        }
-        Ok(CrawlShard {
-            folder: self.spill.map_or_else(|| folder.to_owned(), |spill| spill.folder),
-            sites: self.crawl.sites,
-            sightings: self.mirrors.map(|mirrors| mirrors.sightings.finish()).unwrap_or_default(),
-            too_long: self.observed.too_long,
-        })
     }
 
     fn spill_all(&mut self) -> io::Result<()> {

@@ -35,8 +35,8 @@ pub use crate::trainer::TrainerBuilder;
 
 // For those that spread a crawl over processes.
 pub use crate::crawl_store::{
-    Census, CrawlShard, Groups, MirrorSite, PARTS, SamplePlan, SampleSize, ShardSampler, Sightings,
-    SiteSample, SiteSize, Stage, StoredSite, SuspendedStore, find_mirrors,
+    Census, Groups, MirrorSite, PARTS, SamplePlan, SampleSize, ShardSampler, Sightings, SiteSample, SiteSize,
+    Stage, StoredSite, SuspendedStore, find_mirrors,
 };
 pub use crate::observed::Purpose;
 pub use crate::recount::Unchecked;

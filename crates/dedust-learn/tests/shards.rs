@@ -111,14 +111,16 @@ fn deal(rows: &[Row], processes: usize, seed: u64) -> Vec<Vec<Row>> {
 fn by_shards_on_disk(shards: &[Vec<Row>]) -> (String, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let stored = shards.iter().enumerate().map(|(number, rows)| {
-        let mut store = CrawlStore::new(EvidenceKinds::AUTO, sample()).with_mirrors();
+        let folder = folder.path().join(number.to_string());
+        let store = CrawlStore::new(EvidenceKinds::AUTO, sample()).with_mirrors();
+        let mut store = store.spill_to(&folder, 100_000);
         for row in rows {
             store.observe(row.url.as_bytes(), &row.clues(), Some(row.time.as_bytes())).unwrap();
         }
-        store.finish_shard(&folder.path().join(number.to_string())).unwrap()
+        (folder, store.suspend().unwrap())
     });
-    let stored = stored.collect();
-    let crawl = StoredCrawl::of_shards(EvidenceKinds::AUTO, sample(), stored, Some(&[])).unwrap();
+    let stored: Vec<_> = stored.collect();
+    let crawl = StoredCrawl::of_suspended(EvidenceKinds::AUTO, sample(), &stored, Some(&[])).unwrap();
     result(&trainer().train_stored(&crawl, &()).unwrap())
 }
 

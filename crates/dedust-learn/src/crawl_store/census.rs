@@ -2,7 +2,7 @@
 Counts the observations of each site, and notes what tells of mirrors: the first of three readings of a crawl that is spread over
 many processes.
 
-Keeps no observation. What several processes counted is put together by adding it up, and by [`Sightings::merge`].
+Keeps no observation; [`SuspendedStore`](super::SuspendedStore) says where processes keep them all, and why. What several processes counted is put together by adding it up, and by [`Sightings::merge`].
 */
 
 use dedust::errors::ParseUrlError;

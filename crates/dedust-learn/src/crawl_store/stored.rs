@@ -5,7 +5,6 @@ Gives a [`Corpus`] of each site, of at most as many observations as [`SampleSize
 another becomes none: rows of one domain say nothing of another.
 */
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
@@ -64,19 +63,6 @@ pub(super) struct PartFile {
     pub(super) numbers: Option<Arc<[u32]>>,
 }
 
-/// Observations that one of several processes put on disk, with what is known of their sites.
-#[derive(Debug)]
-pub struct CrawlShard {
-    /// Where they are.
-    pub folder: PathBuf,
-    /// Its sites, by the numbers that its observations have. No mirror is known among them.
-    pub sites: Vec<StoredSite>,
-    /// What it has seen of mirrors.
-    pub sightings: Sightings,
-    /// Observations that were left out because of their length.
-    pub too_long: u64,
-}
-
 impl StoredSite {
     /// A site without observations.
     pub fn new(name: impl Into<Box<str>>) -> Self {
@@ -114,56 +100,22 @@ impl StoredCrawl {
         folder: &Path,
         sites: Vec<StoredSite>,
     ) -> io::Result<Self> {
-        let parts = (0..PARTS).map(|part| {
-            let path = part_path(folder, part);
+        let mut crawl = Self::without_rows(kinds, sample, sites);
+        for (index, part) in crawl.parts.iter_mut().enumerate() {
+            let path = part_path(folder, index);
             fs::metadata(&path)?;
-            Ok(Part { files: vec![PartFile { path, numbers: None }], ..Part::default() })
-        });
-        let mut parts: Vec<Part> = parts.collect::<io::Result<_>>()?;
-        for (site, number) in sites.iter().zip(0..) {
-            parts[part_of(site.name.as_bytes())].sites.push(number);
+            part.files.push(PartFile { path, numbers: None });
         }
-        Ok(Self { kinds, sample, sites, parts, too_long: 0 })
+        Ok(crawl)
     }
 
-    /// The crawl that several processes have read. Mirrors are looked for if `named` are given, which may be none: see
-    /// [`CrawlStore::with_named_mirror`](super::CrawlStore::with_named_mirror).
-    ///
-    /// It is the same as if one process had read all, in whatever way the observations were dealt out.
-    pub fn of_shards(
-        kinds: EvidenceKinds,
-        sample: SampleSize,
-        shards: Vec<CrawlShard>,
-        named: Option<&[NamedMirror]>,
-    ) -> io::Result<Self> {
-        let mut sites: BTreeMap<Box<str>, StoredSite> = BTreeMap::new();
-        for StoredSite { name, size, .. } in shards.iter().flat_map(|shard| &shard.sites) {
-            let site = sites.entry(name.clone()).or_insert_with(|| StoredSite::new(name.clone()));
-            site.size += *size;
-        }
-        let mut sites: Vec<StoredSite> = sites.into_values().collect();
+    /// A crawl of these sites, of which no observations are there yet.
+    pub(super) fn without_rows(kinds: EvidenceKinds, sample: SampleSize, sites: Vec<StoredSite>) -> Self {
         let mut parts: Vec<Part> = std::iter::repeat_with(Part::default).take(PARTS).collect();
         for (site, number) in sites.iter().zip(0..) {
             parts[part_of(site.name.as_bytes())].sites.push(number);
         }
-        let (mut sightings, mut too_long) = (Sightings::default(), 0);
-        for shard in shards {
-            let number = |site: &StoredSite| sites.binary_search_by(|other| other.name.cmp(&site.name));
-            // Every site of a shard is among those of all shards.
-            let numbers: Arc<[u32]> =
-                shard.sites.iter().filter_map(|site| number(site).ok()).map(|number| number as u32).collect();
-            for (index, part) in parts.iter_mut().enumerate() {
-                let path = part_path(&shard.folder, index);
-                fs::metadata(&path)?;
-                part.files.push(PartFile { path, numbers: Some(numbers.clone()) });
-            }
-            sightings.merge(shard.sightings);
-            too_long += shard.too_long;
-        }
-        if let Some(named) = named {
-            find_mirrors(sightings, named, &mut sites);
-        }
-        Ok(Self { kinds, sample, sites, parts, too_long })
+        Self { kinds, sample, sites, parts, too_long: 0 }
     }
 
     /// All sites, in the order in which they came first.

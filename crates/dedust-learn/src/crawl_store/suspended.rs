@@ -1,20 +1,30 @@
 /*!
-A store that ends before all is observed, and another that goes on with it.
+A store that ends before all is observed, and others that go on with it: one that observes the rest, or one crawl of the stores of
+several processes.
 
 The observations are in the files of [`CrawlStore::spill_to`], what was seen of mirrors in the file `sightings` beside them. All else comes
 out as a [`SuspendedStore`], for the caller to keep. The result is the same as if one store had observed all.
 */
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::mirrors::NamedMirror;
 use super::sightings::Sightings;
-use super::stored::{StoredCrawl, StoredSite};
-use super::{CrawlStore, PARTS, damaged, part_path};
+use super::stored::{PartFile, StoredCrawl, StoredSite, find_mirrors};
+use super::{CrawlStore, PARTS, SampleSize, damaged, part_path};
+use crate::evidence::EvidenceKinds;
 
 /// What a store knows besides what is in its folder, so that another process can go on with it.
+///
+/// A [`Census`](super::Census) holds no observation, for a cluster that reads rows as often as it likes: counts come before draws, so it
+/// reads them up to four times. A store needs to read them once, as the archives of `learn --part`, which are slow to read, and keeps
+/// them all. Behind both, one `draw` decides what is learned from.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SuspendedStore {
@@ -27,7 +37,8 @@ pub struct SuspendedStore {
 const SIGHTINGS: &str = "sightings";
 
 impl CrawlStore {
-    /// Puts all observations into the folder of [`CrawlStore::spill_to`], for [`CrawlStore::resume`].
+    /// Puts all observations into the folder of [`CrawlStore::spill_to`], for [`CrawlStore::resume`] and
+    /// [`StoredCrawl::of_suspended`].
     pub fn suspend(mut self) -> io::Result<SuspendedStore> {
         self.spill_all()?;
         if let Some(error) = self.failure {
@@ -60,8 +71,7 @@ impl CrawlStore {
         };
         spill.files = part_bytes.into_iter().enumerate().map(open).collect::<io::Result<_>>()?;
         if let Some(mirrors) = &mut self.mirrors {
-            let bytes = fs::read(spill.folder.join(SIGHTINGS))?;
-            mirrors.sightings = Sightings::from_bytes(&bytes).ok_or_else(damaged)?.into();
+            mirrors.sightings = read_sightings(&spill.folder)?.into();
         }
         self.crawl = StoredCrawl::open(self.crawl.kinds, self.crawl.sample, &spill.folder, sites)?;
         let names = self.crawl.sites.iter().map(|site| site.name.as_bytes().into());
@@ -69,6 +79,58 @@ impl CrawlStore {
         self.observed.too_long = too_long;
         Ok(self)
     }
+}
+
+impl StoredCrawl {
+    /// The crawl of several stores, each with its folder. Mirrors are looked for if `named` are given, which may be none: see
+    /// [`CrawlStore::with_named_mirror`].
+    pub fn of_suspended(
+        kinds: EvidenceKinds,
+        sample: SampleSize,
+        stores: &[(PathBuf, SuspendedStore)],
+        named: Option<&[NamedMirror]>,
+    ) -> io::Result<Self> {
+        let mut sites: BTreeMap<Box<str>, StoredSite> = BTreeMap::new();
+        for StoredSite { name, size, .. } in stores.iter().flat_map(|(_, store)| &store.sites) {
+            let site = sites.entry(name.clone()).or_insert_with(|| StoredSite::new(name.clone()));
+            site.size += *size;
+        }
+        let mut crawl = Self::without_rows(kinds, sample, sites.into_values().collect());
+        let mut sightings = Sightings::default();
+        for (folder, store) in stores {
+            let number =
+                |site: &StoredSite| crawl.sites.binary_search_by(|other| other.name.cmp(&site.name)).ok();
+            // Every site of a store is among those of all stores.
+            let numbers: Arc<[u32]> =
+                store.sites.iter().filter_map(number).map(|number| number as u32).collect();
+            for (index, part) in crawl.parts.iter_mut().enumerate() {
+                let path = part_path(folder, index);
+                if Some(&fs::metadata(&path)?.len()) != store.part_bytes.get(index) {
+                    return Err(damaged());
+                }
+                part.files.push(PartFile { path, numbers: Some(numbers.clone()) });
+            }
+            if named.is_some() {
+                sightings.merge(read_sightings(folder)?);
+            }
+            crawl.too_long += store.too_long;
+        }
+        if let Some(named) = named {
+            find_mirrors(sightings, named, &mut crawl.sites);
+        }
+        Ok(crawl)
+    }
+}
+
+impl SuspendedStore {
+    /// The observations.
+    pub fn rows(&self) -> u64 {
+        self.sites.iter().map(|site| site.size.rows).sum()
+    }
+}
+
+fn read_sightings(folder: &Path) -> io::Result<Sightings> {
+    Sightings::from_bytes(&fs::read(folder.join(SIGHTINGS))?).ok_or_else(damaged)
 }
 
 fn no_folder() -> io::Error {

@@ -1,8 +1,8 @@
 /*!
 `learn --part` and `merge`: several processes read a crawl, and one learns from what they have read.
 
-A part is a folder: the observations of every n-th input file, dealt out by site as [`CrawlStore`] does; `sightings`, which tells
-of mirrors; and, last, `part.json`, without which the part is not complete. All parts together make the crawl that one process
+A part is a folder: the observations of every n-th input file, as [`CrawlStore::suspend`] leaves them; and, last, `part.json`, without
+which the part is not complete. All parts together make the crawl that one process
 would have read, so that the rules are the same. How pages of archives are read depends on the other pages of the part.
 */
 
@@ -13,7 +13,7 @@ use std::str::FromStr;
 
 use anyhow::Context as _;
 use dedust_io::OutputFile;
-use dedust_learn::support::{CrawlShard, Sightings, StoredSite};
+use dedust_learn::support::SuspendedStore;
 use dedust_learn::{CrawlStore, LearnOptions, StoredCrawl, Trainer};
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ use crate::number::counted;
 use crate::observe::read_all;
 use crate::printer::Printer;
 
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Parts that a crawl may be read in.
 const MAX_PARTS: u32 = 100_000;
 
@@ -43,8 +43,7 @@ struct PartFile {
     version: u32,
     part: PartOf,
     settings: Settings,
-    too_long: u64,
-    sites: Vec<StoredSite>,
+    store: SuspendedStore,
 }
 
 impl FromStr for PartOf {
@@ -91,11 +90,9 @@ pub(super) fn write(
         read_all(&inputs, &args.read, printer, |row| row.observe_in(&mut store))?;
     }
     let cannot_write = || format!("cannot write to the folder {}", folder.display());
-    let CrawlShard { sites, sightings, too_long, .. } =
-        store.finish_shard(folder).with_context(cannot_write)?;
-    fs::write(folder.join("sightings"), sightings.to_bytes()).with_context(cannot_write)?;
-    let rows = sites.iter().map(|site| site.size.rows).sum();
-    let written = PartFile { version: VERSION, part, settings: Settings::of(args, options), too_long, sites };
+    let store = store.suspend().with_context(cannot_write)?;
+    let rows = store.rows();
+    let written = PartFile { version: VERSION, part, settings: Settings::of(args, options), store };
     let mut output = OutputFile::create(folder.join("part.json"), true)?;
     serde_json::to_writer(&mut output, &written).with_context(cannot_write)?;
     output.write_all(b"\n").with_context(cannot_write)?;
@@ -139,9 +136,9 @@ pub(super) fn merge(args: &LearnArgs, trainer: &Trainer) -> anyhow::Result<Store
     let options = trainer.options();
     let settings = Settings::of(args, options);
     let mut found: Vec<(PartOf, PathBuf)> = Vec::new();
-    let mut shards = Vec::new();
+    let mut stores = Vec::new();
     for folder in folders {
-        let (PartFile { part, settings: was, too_long, sites, .. }, sightings) = open(&folder)?;
+        let PartFile { part, settings: was, store, .. } = open(&folder)?;
         if let Some(difference) = was.option_difference(&settings) {
             let name = folder.display();
             return Err(Refusal::new(
@@ -167,11 +164,11 @@ pub(super) fn merge(args: &LearnArgs, trainer: &Trainer) -> anyhow::Result<Store
             .into());
         }
         found.push((part, folder.clone()));
-        shards.push(CrawlShard { folder, sites, sightings, too_long });
+        stores.push((folder, store));
     }
     check_complete(&found)?;
     let named = trainer.finds_mirrors().then_some(&*options.mirror);
-    StoredCrawl::of_shards(options.evidence, options.sample_size(), shards, named)
+    StoredCrawl::of_suspended(options.evidence, options.sample_size(), &stores, named)
         .context("cannot read all files of the parts")
 }
 
@@ -198,7 +195,7 @@ fn part_folders(inputs: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-fn open(folder: &Path) -> anyhow::Result<(PartFile, Sightings)> {
+fn open(folder: &Path) -> anyhow::Result<PartFile> {
     let name = folder.display();
     let path = folder.join("part.json");
     let again = "write it again with `dedust learn --part --force`";
@@ -211,12 +208,9 @@ fn open(folder: &Path) -> anyhow::Result<(PartFile, Sightings)> {
     }
     let text = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let part: Option<PartFile> = serde_json::from_slice(&text).ok();
-    let sightings = fs::read(folder.join("sightings")).ok();
-    let sightings = sightings.and_then(|bytes| Sightings::from_bytes(&bytes));
-    match (part.filter(|part| part.version == VERSION), sightings) {
-        (Some(part), Some(sightings)) => Ok((part, sightings)),
-        _ => Err(Refusal::new(format!("{name} was not written by this version of dedust"), again).into()),
-    }
+    part.filter(|part| part.version == VERSION).ok_or_else(|| {
+        Refusal::new(format!("{name} was not written by this version of dedust"), again).into()
+    })
 }
 
 fn check_complete(found: &[(PartOf, PathBuf)]) -> anyhow::Result<()> {
