@@ -20,7 +20,7 @@ use dedust::support::has_subdomains;
 use foldhash::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
-use super::sightings::{Seen, Sighting, SightingCollector, Sightings, declared_links};
+use super::sightings::{PathSighting, Seen, SightingCollector, Sightings, declared_links};
 use crate::confidence::failure_bound;
 use crate::thresholds;
 
@@ -148,7 +148,7 @@ impl Mirrors {
             return BTreeMap::new();
         }
         leave_out_errors(&mut sightings.seen);
-        let by_site: HashMap<u32, &[Sighting]> = sightings
+        let by_site: HashMap<u32, &[PathSighting]> = sightings
             .seen
             .chunk_by(|a, b| a.site == b.site)
             .map(|of_site| (of_site[0].site, of_site))
@@ -194,10 +194,10 @@ impl MirrorSite {
 
 impl Votes {
     /// What the sightings of a site say of another, whose name has this number if it is spoken of.
-    fn count(of_mirror: &[Sighting], of_other: &[Sighting], other: Option<u32>) -> Self {
+    fn count(of_mirror: &[PathSighting], of_other: &[PathSighting], other: Option<u32>) -> Self {
         let mut votes = Self::default();
         let mut others = of_other.chunk_by(|a, b| a.path == b.path).peekable();
-        let mut differing: Vec<[&[Sighting]; 2]> = Vec::new();
+        let mut differing: Vec<[&[PathSighting]; 2]> = Vec::new();
         for one in of_mirror.chunk_by(|a, b| a.path == b.path) {
             let has = |is_it: &dyn Fn(Seen) -> bool| one.iter().any(|one| is_it(one.seen));
             // What names itself is denied, whatever else leads away from it: others may have placed that.
@@ -227,14 +227,14 @@ impl Votes {
 
     /// Whether two sites do not differ under a path; counts the vote if they agree. What one of them only says counts where
     /// there is something to be shown at the other.
-    fn agree(&mut self, one: &[Sighting], other: &[Sighting], name: Option<u32>) -> bool {
-        let pages = |sightings: &[Sighting]| sightings.iter().filter(|one| one.seen.is_page()).count();
+    fn agree(&mut self, one: &[PathSighting], other: &[PathSighting], name: Option<u32>) -> bool {
+        let pages = |sightings: &[PathSighting]| sightings.iter().filter(|one| one.seen.is_page()).count();
         if pages(other) == 0 {
             return true;
         }
         let is_same =
-            |one: &&Sighting| one.seen.is_page() && other.iter().any(|other| one.seen == other.seen);
-        let is_redirect = |one: &&Sighting| name.is_some_and(|name| one.seen == Seen::RedirectTo(name));
+            |one: &&PathSighting| one.seen.is_page() && other.iter().any(|other| one.seen == other.seen);
+        let is_redirect = |one: &&PathSighting| name.is_some_and(|name| one.seen == Seen::RedirectTo(name));
         let found = one.iter().find(is_same).or_else(|| one.iter().find(is_redirect));
         let Some(same) = found else { return pages(one) == 0 };
         // One vote for each page.
@@ -244,7 +244,7 @@ impl Votes {
         });
         let is_new = page.is_some_and(|page| self.pages.insert(page));
         self.sections.entry(same.section).or_default()[0] += u64::from(is_new);
-        let is_alike = |a: &Sighting, b: &Sighting| match a.seen {
+        let is_alike = |a: &PathSighting, b: &PathSighting| match a.seen {
             Seen::Page(_) => (a.seen, a.has_www) == (b.seen, b.has_www),
             // Of a link it says whether the hosts are alike.
             _ => a.has_www,
@@ -266,7 +266,7 @@ impl Votes {
     }
 
     /// What the votes say, if it is enough to believe it.
-    fn judge(&self, of: u32, mirror: &[Sighting], texts: &[Box<[u8]>]) -> Option<MirrorSite> {
+    fn judge(&self, of: u32, mirror: &[PathSighting], texts: &[Box<[u8]>]) -> Option<MirrorSite> {
         // The home page has a section to itself.
         let is_home = |section: u32| texts[section as usize].is_empty();
         let is_exception = |section: u32, [agreeing, failures]: [u64; 2]| {
@@ -281,7 +281,7 @@ impl Votes {
             .collect::<Option<_>>()?;
         except.sort_unstable();
         let is_general =
-            |path: &&[Sighting]| !exceptions.iter().any(|(section, _)| **section == path[0].section);
+            |path: &&[PathSighting]| !exceptions.iter().any(|(section, _)| **section == path[0].section);
         let mirror_paths = mirror.chunk_by(|a, b| a.path == b.path).filter(is_general).count();
         let agreeing = others.iter().map(|(_, votes)| votes[0]).sum::<u64>();
         let failures: u64 = others.iter().map(|(_, votes)| votes[1]).sum();
@@ -303,10 +303,10 @@ impl Votes {
 }
 
 /// Pages that two sites have under more than one path. Where the sites differ, and one has such a page, its label may be wrong.
-fn seen_twice(sightings: [&[Sighting]; 2]) -> HashSet<Seen> {
+fn seen_twice(sightings: [&[PathSighting]; 2]) -> HashSet<Seen> {
     let mut paths: HashMap<Seen, u64> = HashMap::default();
     let mut twice = HashSet::default();
-    for Sighting { seen, path, .. } in sightings.into_iter().flatten() {
+    for PathSighting { seen, path, .. } in sightings.into_iter().flatten() {
         if matches!(seen, Seen::Page(_)) && *paths.entry(*seen).or_insert(*path) != *path {
             twice.insert(*seen);
         }
@@ -315,11 +315,11 @@ fn seen_twice(sightings: [&[Sighting]; 2]) -> HashSet<Seen> {
 }
 
 /// Leaves out what a site shows under many paths.
-fn leave_out_errors(sightings: &mut Vec<Sighting>) {
+fn leave_out_errors(sightings: &mut Vec<PathSighting>) {
     let mut pages: Vec<(u32, Seen, u64)> = sightings
         .iter()
         .filter(|sighting| matches!(sighting.seen, Seen::Page(_)))
-        .map(|&Sighting { site, seen, path, .. }| (site, seen, path))
+        .map(|&PathSighting { site, seen, path, .. }| (site, seen, path))
         .collect();
     pages.sort_unstable();
     // With and without `www` it is one path.
@@ -329,7 +329,7 @@ fn leave_out_errors(sightings: &mut Vec<Sighting>) {
         .filter(|paths| paths.len() > thresholds::mirrors::MAX_PATHS)
         .map(|paths| (paths[0].0, paths[0].1))
         .collect();
-    sightings.retain(|Sighting { site, seen, .. }| !errors.contains(&(*site, *seen)));
+    sightings.retain(|PathSighting { site, seen, .. }| !errors.contains(&(*site, *seen)));
 }
 
 /// Pairs of sites of which the first declares often enough that its pages are those of the second.

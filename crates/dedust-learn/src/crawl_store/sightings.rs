@@ -1,5 +1,5 @@
 /*!
-What was seen under the paths of sites: observations in ([`SightingCollector`]), a bounded set of [`Sighting`]s out
+What was seen under the paths of sites: observations in ([`SightingCollector`]), a bounded set of [`PathSighting`]s out
 ([`Sightings`]), from which [`super::mirrors`] finds mirrors.
 
 Sites and the first segments of paths are known by their texts, never by a hash: whoever chooses the name of a domain must not
@@ -32,7 +32,7 @@ pub struct Sightings {
     /// The names of sites and the first segments of paths that are spoken of, in order, and none twice.
     pub(super) texts: Vec<Box<[u8]>>,
     /// In order, and none twice.
-    pub(super) seen: Vec<Sighting>,
+    pub(super) seen: Vec<PathSighting>,
     /// Paths are looked at whose hash has this many zeros at its end.
     pub(super) level: u32,
 }
@@ -45,15 +45,15 @@ pub struct Sightings {
 pub(super) struct SightingCollector {
     /// Texts have the numbers that they were given when they came first.
     texts: Interner,
-    seen: Vec<Sighting>,
+    seen: Vec<PathSighting>,
     level: u32,
     /// In any order; some may be there twice.
-    fresh: Vec<Sighting>,
+    fresh: Vec<PathSighting>,
 }
 
 /// What a site has under a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Sighting {
+pub(super) struct PathSighting {
     /// The number of the name of the site.
     pub(super) site: u32,
     pub(super) path: u64,
@@ -118,7 +118,7 @@ impl Seen {
     }
 }
 
-impl Sighting {
+impl PathSighting {
     /// The texts that it speaks of.
     fn texts(&mut self) -> impl Iterator<Item = &mut u32> {
         [&mut self.site, &mut self.section].into_iter().chain(self.seen.site())
@@ -158,11 +158,11 @@ impl SightingCollector {
         }
         let (site, section) = (self.texts.intern(name), self.texts.intern(first_segment(url)));
         for (seen, has_www) in links.into_iter().chain([page]).flatten() {
-            self.push(Sighting { site, section, path, seen, has_www });
+            self.push(PathSighting { site, section, path, seen, has_www });
         }
     }
 
-    pub(super) fn push(&mut self, sighting: Sighting) {
+    pub(super) fn push(&mut self, sighting: PathSighting) {
         self.fresh.push(sighting);
         if self.fresh.len() >= thresholds::mirrors::MAX_UNSORTED {
             self.settle();
@@ -190,7 +190,7 @@ impl SightingCollector {
     fn settled(mut self) -> Sightings {
         let mut is_used = vec![false; self.texts.len()];
         let mut seen = self.seen;
-        seen.iter_mut().flat_map(Sighting::texts).for_each(|text| is_used[*text as usize] = true);
+        seen.iter_mut().flat_map(PathSighting::texts).for_each(|text| is_used[*text as usize] = true);
         let mut used: Vec<u32> =
             (0..).zip(&is_used).filter(|(_, is_used)| **is_used).map(|used| used.0).collect();
         used.sort_unstable_by(|&a, &b| self.texts.get(a).cmp(self.texts.get(b)));
@@ -216,13 +216,13 @@ impl From<Sightings> for SightingCollector {
 }
 
 /// Gives texts other numbers, and puts what speaks of them in order.
-fn renumber(seen: &mut [Sighting], numbers: &[u32]) {
-    seen.iter_mut().flat_map(Sighting::texts).for_each(|text| *text = numbers[*text as usize]);
+fn renumber(seen: &mut [PathSighting], numbers: &[u32]) {
+    seen.iter_mut().flat_map(PathSighting::texts).for_each(|text| *text = numbers[*text as usize]);
     seen.sort_unstable();
 }
 
 /// Adds sightings that are in order, and forgets some if there are too many now.
-fn unite(seen: &mut Vec<Sighting>, others: &mut Vec<Sighting>, level: &mut u32) {
+fn unite(seen: &mut Vec<PathSighting>, others: &mut Vec<PathSighting>, level: &mut u32) {
     seen.append(others);
     // This sort finds the two that are in order, and merges them.
     seen.sort();
@@ -298,7 +298,7 @@ impl Sightings {
             let (site, path, section) = (bytes.u32()?, bytes.u64()?, bytes.u32()?);
             let (kind, value, has_www) = (bytes.u8()?, bytes.u64()?, bytes.u8()? != 0);
             let seen = Seen::of_numbers(kind, value)?;
-            let mut sighting = Sighting { site, path, section, seen, has_www };
+            let mut sighting = PathSighting { site, path, section, seen, has_www };
             let are_known = sighting.texts().all(|text| (*text as usize) < sightings.texts.len());
             are_known.then(|| sightings.seen.push(sighting))?;
         }
@@ -341,9 +341,9 @@ impl<'b> Bytes<'b> {
 }
 
 /// How often the first of two sites leads to the second, where it does so often enough to be believed.
-pub(super) fn declared_links(seen: &[Sighting]) -> HashMap<(u32, u32), u64> {
+pub(super) fn declared_links(seen: &[PathSighting]) -> HashMap<(u32, u32), u64> {
     let mut links: HashMap<(u32, u32), u64> = HashMap::default();
-    for &Sighting { site, seen, .. } in seen {
+    for &PathSighting { site, seen, .. } in seen {
         if let Seen::RedirectTo(name) | Seen::CanonicalTo(name) = seen {
             *links.entry((site, name)).or_default() += 1;
         }

@@ -1,5 +1,5 @@
 use super::record::Records;
-use super::sightings::{Seen, Sighting, SightingCollector};
+use super::sightings::{PathSighting, Seen, SightingCollector};
 use super::*;
 use crate::corpus::Corpus;
 use crate::label::MainClues;
@@ -401,7 +401,7 @@ fn urls_with_too_many_parts_are_counted_and_not_learned_from() {
 #[test]
 fn sightings_of_several_processes_are_those_of_one() {
     let most = thresholds::mirrors::MAX_SIGHTINGS as u64;
-    let sighting = |number: u64| Sighting {
+    let sighting = |number: u64| PathSighting {
         site: (number % 7) as u32,
         path: xxh3_64(&number.to_le_bytes()),
         section: 7 + (number % 5) as u32,
