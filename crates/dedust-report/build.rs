@@ -6,7 +6,6 @@ otherwise. Does not build the module: that needs another target than this crate.
 use std::path::Path;
 use std::{env, fs, io};
 
-#[expect(clippy::print_stdout, reason = "cargo reads it")]
 fn main() -> io::Result<()> {
     // The folder, since a file that is not there counts as changed in every build.
     println!("cargo::rerun-if-changed=web");
