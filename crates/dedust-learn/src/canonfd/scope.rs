@@ -9,7 +9,6 @@ same whatever the software.
 use std::collections::{BTreeMap, BTreeSet};
 
 use dedust::rules::{Change, Spot, Test, UrlPart, Value};
-use dedust::support::{Facts, Put, Taken};
 
 use super::families::Family;
 use super::search::{Candidate, Judged, Search};
@@ -82,18 +81,8 @@ fn is_of_software(candidate: &Candidate) -> bool {
 
 /// Whether one of the changes is made to the host.
 pub(super) fn changes_host(changes: &[Change]) -> bool {
-    let is_label = |key: &UrlPart| matches!(key, UrlPart::Subdomain(_));
-    changes.iter().any(|change| {
-        let Facts { takes, puts, .. } = change.facts();
-        let takes_label = match takes {
-            Taken::Part(Spot::Key(key)) | Taken::Value(Spot::Key(key)) | Taken::Values(key, _) => {
-                is_label(key)
-            }
-            Taken::Part(Spot::FromRight(_)) | Taken::Value(Spot::FromRight(_)) => false,
-            Taken::Nothing | Taken::Path => false,
-        };
-        takes_label || matches!(puts, Put::Value(key, _) if is_label(key))
-    })
+    let mut parts = changes.iter().filter_map(|change| change.facts().valued_part());
+    parts.any(|part| matches!(part, UrlPart::Subdomain(_)))
 }
 
 /// The hosts of a site that were seen, without `www`, sorted.

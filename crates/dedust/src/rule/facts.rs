@@ -296,6 +296,20 @@ impl<'c> Facts<'c> {
         to.iter().chain(parts.iter().filter_map(PathPart::source))
     }
 
+    /// The part that it gives another value or none, other than by moving others up and by spelling.
+    pub fn valued_part(&self) -> Option<&'c UrlPart> {
+        let taken = match self.takes {
+            Taken::Part(Spot::Key(key)) | Taken::Value(Spot::Key(key)) | Taken::Values(key, _) => Some(key),
+            Taken::Part(Spot::FromRight(_)) | Taken::Value(Spot::FromRight(_)) => None,
+            Taken::Nothing | Taken::Path => None,
+        };
+        let put = match self.puts {
+            Put::Value(key, _) => Some(key),
+            Put::Nothing | Put::Path(_) | Put::Spelling(..) | Put::Texts(_) => None,
+        };
+        taken.or(put)
+    }
+
     /// Whether it writes a value where none may have been.
     pub fn puts_values(&self) -> bool {
         match self.puts {

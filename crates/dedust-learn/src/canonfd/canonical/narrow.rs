@@ -5,7 +5,6 @@ Has a rule write canonical URLs under some values of one part of the URL only, w
 use std::collections::BTreeMap;
 
 use dedust::rules::{AnyValue, Change, Rule, Spot, Test, UrlPart, Value, ValueClass};
-use dedust::support::Written;
 
 use super::choice::Search;
 use super::pages::{Gain, WRONG};
@@ -89,7 +88,7 @@ impl Search<'_, '_> {
             let part = &corpus.keys()[key as usize];
             let asked = rule.when.get(&Spot::Key(part.clone()));
             if asked.is_some_and(|test| *test != any_text())
-                || rule.change.iter().any(|change| writes(change, part))
+                || rule.change.iter().any(|change| change.facts().valued_part() == Some(part))
             {
                 continue;
             }
@@ -151,14 +150,5 @@ fn test_of(by_value: &BTreeMap<Option<&Value>, Sum>) -> Option<(i64, Test)> {
             Some((rest, Test::OneOf(good)))
         }
         _ => None,
-    }
-}
-
-/// Whether a change may give a part another value, other than by moving segments.
-fn writes(change: &Change, part: &UrlPart) -> bool {
-    match change.facts().writes {
-        Written::Spot(Spot::Key(key)) | Written::Key(key) => key == part,
-        Written::Spot(Spot::FromRight(_)) | Written::Path | Written::ParamValues => false,
-        Written::ParamCount | Written::Separators | Written::Order(_) | Written::Url => false,
     }
 }

@@ -3,6 +3,7 @@ Turns a rule round: the same URLs are joined, and the other form is written.
 */
 
 use dedust::rules::{AnyValue, Change, Mapped, Rule, Source, Spot, Test, UrlPart, ValueClass};
+use dedust::support::Taken;
 
 use super::writes_all;
 use crate::preference::Form;
@@ -62,12 +63,10 @@ fn turned_www(rule: &Rule) -> Option<(Rule, Option<[Form; 2]>)> {
 /// A slash at the end, where it was left out.
 fn turned_slash(rule: &Rule) -> Option<(Rule, Option<[Form; 2]>)> {
     let slash = Spot::Key(UrlPart::TrailingSlash);
-    let drops_slash = |change: &Change| match change {
-        Change::Drop(spot) => *spot == slash,
-        Change::Map { of: UrlPart::TrailingSlash, values } => {
-            matches!(values.as_slice(), [Mapped { becomes: None, .. }])
-        }
-        _ => false,
+    let drops_slash = |change: &Change| match change.facts().takes {
+        Taken::Part(spot) => *spot == slash,
+        Taken::Values(UrlPart::TrailingSlash, values) => matches!(values, [Mapped { becomes: None, .. }]),
+        Taken::Values(..) | Taken::Nothing | Taken::Value(_) | Taken::Path => false,
     };
     let [change] = rule.change.as_slice() else { return None };
     if !drops_slash(change) || rule.when.contains_key(&slash) {
