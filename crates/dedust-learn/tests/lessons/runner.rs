@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use dedust::rules::SiteEntry;
 use dedust::{Normalizer, RuleSet};
 use dedust_learn::support::{Learner, SampleSize, rule_text};
 use dedust_learn::{Clues, CrawlStore, EvidenceKinds, LearnOptions, Trainer};
@@ -34,7 +35,7 @@ fn check<L: Learner + 'static>(path: &Path, learner: &impl Fn(&str) -> L) -> Vec
         let place = format!("{name}, {} {}", block.kind, block.argument);
         if block.kind == "rules" {
             let found: Vec<String> =
-                rules.sites().flat_map(|(_, site)| site.rules().iter().map(rule_text)).collect();
+                rules.sites().flat_map(|(_, site)| site.entries().map(entry_text)).collect();
             if found != block.lines {
                 wrong.push(format!(
                     "{place}: learned\n{}\nexpected\n{}",
@@ -170,4 +171,11 @@ fn counted(line: &str, n: u64) -> String {
 
 fn random(seed: u64) -> String {
     format!("{:08x}", seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32)
+}
+
+fn entry_text(entry: SiteEntry<'_>) -> String {
+    match entry {
+        SiteEntry::Rule(rule) => rule_text(rule),
+        SiteEntry::Mirror(mirror) => mirror.to_string(),
+    }
 }
