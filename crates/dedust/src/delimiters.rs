@@ -5,8 +5,6 @@ Where some bytes stand in a text, found sixteen bytes at a time.
 use memchr::memchr;
 use wide::{CmpEq as _, i8x16};
 
-use crate::encoding::array_at;
-
 /// Bytes after a URL that may be read with it.
 pub(crate) const PADDING: usize = 64;
 
@@ -30,7 +28,7 @@ pub(crate) fn low_lanes(count: usize) -> u32 {
 /// A bit for each of the sixteen bytes from `start` on that are this one.
 #[inline(always)]
 pub(crate) fn positions_of(byte: u8, padded: &[u8], start: usize) -> Option<u32> {
-    let lanes = lanes_of(array_at(padded, start)?);
+    let lanes = lanes_of(padded.get(start..)?.first_chunk()?);
     Some(lanes.cmp_eq(i8x16::splat(byte.cast_signed())).move_mask().cast_unsigned())
 }
 
