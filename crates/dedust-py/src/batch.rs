@@ -11,11 +11,11 @@ use std::thread;
 use arrow_array::{ArrayAccessor, ArrayRef};
 use arrow_schema::DataType;
 use dedust::errors::ParseUrlError;
-use dedust::{Normalizer, Scratch};
+use dedust::{Both, Normalizer, Scratch};
 use dedust_seen::KeyHasher;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyString};
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyString, PyTuple};
 
 use crate::arrow;
 use crate::column::{Column, Texts, Written, check_type};
@@ -37,6 +37,8 @@ pub(crate) enum Wanted {
     Key,
     /// A hash of the key.
     Key128(KeyHasher),
+    /// The key, and the canonical URL in a column of its own.
+    Both,
 }
 
 /// What is made of a text that is no URL.
@@ -88,10 +90,10 @@ pub(crate) struct Batch<'a> {
 }
 
 /// What a thread works with, from wave to wave.
-#[derive(Default)]
 struct Worker {
     scratch: Scratch,
-    written: Written,
+    /// As many as there are columns of results.
+    written: Vec<Written>,
 }
 
 /// Rows with a URL or null. A type of its own for each kind of column, so that no row costs an indirect call.
@@ -118,15 +120,15 @@ struct BadUrl {
 }
 
 impl Batch<'_> {
-    /// Works on a column or a list, and gives back the same.
+    /// Works on a column or a list, and gives back the same; two of them in a tuple for both.
     pub(crate) fn run<'py>(&self, urls: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = urls.py();
         if urls.hasattr("__arrow_c_array__")? {
             let array = arrow::import_array(urls)?;
             let of = self.result_type(array.data_type());
             check_type(array.data_type())?;
-            let chunk = self.chunk(py, &array, &of, 0)?;
-            return Ok(Bound::new(py, Column::new(of, vec![chunk]))?.into_any());
+            let chunks = self.chunk(py, &array, &of, 0)?;
+            return columns(py, &of, chunks.into_iter().map(|chunk| vec![chunk]));
         }
         if urls.hasattr("__arrow_c_stream__")? {
             return self.stream(urls);
@@ -150,6 +152,12 @@ impl Batch<'_> {
         }
     }
 
+    /// How many columns of results there are, each as it is before anything is written.
+    fn empty(&self, texts: usize, bytes: usize) -> Vec<Written> {
+        let count = if matches!(self.wanted, Wanted::Both) { 2 } else { 1 };
+        (0..count).map(|_| Written::with_capacity(texts, bytes)).collect()
+    }
+
     fn is_hash(&self) -> bool {
         matches!(self.wanted, Wanted::Key128(_))
     }
@@ -165,69 +173,74 @@ impl Batch<'_> {
         check_type(reader.field().data_type())?;
         let of = self.result_type(reader.field().data_type());
         let mut rows = 0;
-        let mut chunks = Vec::new();
+        let mut chunks = vec![Vec::new(); self.empty(0, 0).len()];
         for array in reader {
             let array = array.map_err(|error| arrow::not_usable(&error))?;
-            chunks.push(self.chunk(py, &array, &of, rows)?);
+            let results = self.chunk(py, &array, &of, rows)?;
+            chunks.iter_mut().zip(results).for_each(|(chunks, chunk)| chunks.push(chunk));
             rows += array.len();
         }
-        Ok(Bound::new(py, Column::new(of, chunks))?.into_any())
+        columns(py, &of, chunks)
     }
 
+    /// The results for one array, one array for each column of results.
     fn chunk(
         &self,
         py: Python<'_>,
         array: &ArrayRef,
         of: &DataType,
         rows_before: usize,
-    ) -> PyResult<ArrayRef> {
+    ) -> PyResult<Vec<ArrayRef>> {
         let texts = Texts::of(array)?;
-        let mut written = Written::with_capacity(texts.len(), texts.bytes());
-        let (workers, all) = (&mut self.workers(), &mut written);
+        let mut written = self.empty(texts.len(), texts.bytes());
+        let (workers, all) = (&mut self.workers(), &mut written[..]);
         match &texts {
             Texts::Small(array) => self.write(py, &Rows::of(array), rows_before, workers, all),
             Texts::Large(array) => self.write(py, &Rows::of(array), rows_before, workers, all),
             Texts::View(array) => self.write(py, &Rows::of(array), rows_before, workers, all),
         }?;
-        written.into_array(of)
+        written.into_iter().map(|written| written.into_array(of)).collect()
     }
 
     fn workers(&self) -> Vec<Worker> {
-        (0..self.threads).map(|_| Worker::default()).collect()
+        let worker = || Worker { scratch: Scratch::default(), written: self.empty(0, 0) };
+        (0..self.threads).map(|_| worker()).collect()
     }
 
     /// A list has texts and bytes, which are copied, since Python may not be asked for them later.
     fn list<'py>(&self, rows: Bound<'py, PyIterator>) -> PyResult<Bound<'py, PyAny>> {
         let py = rows.py();
         let wave_rows = if self.threads == 1 { LIST_ROWS } else { WAVE_ROWS * self.threads };
-        let (mut texts, mut written) = (Written::default(), Written::default());
+        let (mut texts, mut written) = (Written::default(), self.empty(0, 0));
         let mut given: Vec<Option<Bound<'py, PyAny>>> = Vec::new();
         let mut workers = self.workers();
         let mut rows = rows.enumerate().peekable();
-        let results = PyList::empty(py);
+        let results: Vec<_> = written.iter().map(|_| PyList::empty(py)).collect();
         while let Some((first, _)) = rows.peek() {
             let first = *first;
             texts.clear();
-            written.clear();
+            written.iter_mut().for_each(Written::clear);
             given.clear();
             for (row, url) in rows.by_ref().take(wave_rows) {
                 given.push(self.take(py, row, url?, &mut texts)?);
             }
             let rows_of_wave = Rows { len: given.len(), has_nulls: true, get: |row| texts.get(row) };
             self.write(py, &rows_of_wave, first, &mut workers, &mut written)?;
-            for (row, url) in given.iter().enumerate() {
-                match (url, written.get(row)) {
-                    (Some(_), Some(bytes)) if self.is_hash() => {
-                        results.append(PyBytes::new(py, bytes))?;
+            for (written, results) in written.iter().zip(&results) {
+                for (row, url) in given.iter().enumerate() {
+                    match (url, written.get(row)) {
+                        (Some(_), Some(bytes)) if self.is_hash() => {
+                            results.append(PyBytes::new(py, bytes))?;
+                        }
+                        // Only what was no URL is empty; it stays as it was given.
+                        (Some(url), Some(b"")) => results.append(url)?,
+                        (Some(url), Some(bytes)) => results.append(GivenUrl::of(url)?.result(bytes)?)?,
+                        _ => results.append(py.None())?,
                     }
-                    // Only what was no URL is empty; it stays as it was given.
-                    (Some(url), Some(b"")) => results.append(url)?,
-                    (Some(url), Some(bytes)) => results.append(GivenUrl::of(url)?.result(bytes)?)?,
-                    _ => results.append(py.None())?,
                 }
             }
         }
-        Ok(results.into_any())
+        one_or_all(py, results.into_iter().map(Bound::into_any).collect())
     }
 
     /// Copies the text of a row of a list. What is no text is no URL.
@@ -256,7 +269,7 @@ impl Batch<'_> {
         rows: &Rows<G>,
         rows_before: usize,
         workers: &mut [Worker],
-        all: &mut Written,
+        all: &mut [Written],
     ) -> PyResult<()> {
         let mut start = 0;
         while start < rows.len {
@@ -280,7 +293,7 @@ impl Batch<'_> {
         wave: Range<usize>,
         rows: &Rows<G>,
         workers: &mut [Worker],
-        all: &mut Written,
+        all: &mut [Written],
     ) -> Result<(), BadUrl> {
         let share = wave.len().div_ceil(workers.len());
         if workers.len() == 1 || share < MIN_ROWS {
@@ -293,7 +306,7 @@ impl Batch<'_> {
                 .map(|(index, Worker { scratch, written })| {
                     let start = wave.end.min(wave.start + index * share);
                     let piece = start..wave.end.min(start + share);
-                    written.clear();
+                    written.iter_mut().for_each(Written::clear);
                     scope.spawn(move || self.piece(piece, rows, scratch, written))
                 })
                 .collect();
@@ -302,7 +315,9 @@ impl Batch<'_> {
                 Err(panic) => std::panic::resume_unwind(panic),
             })
         })?;
-        workers.iter().for_each(|worker| all.append(&worker.written));
+        for worker in workers {
+            all.iter_mut().zip(&worker.written).for_each(|(all, written)| all.append(written));
+        }
         Ok(())
     }
 
@@ -312,31 +327,33 @@ impl Batch<'_> {
         piece: Range<usize>,
         rows: &Rows<G>,
         scratch: &mut Scratch,
-        out: &mut Written,
+        out: &mut [Written],
     ) -> Result<(), BadUrl> {
-        let first = out.len();
+        let first = out[0].len();
         let mut bad = None;
-        let null = if self.is_hash() { Written::push_null_key } else { Written::push_null };
+        let push_null = if self.is_hash() { Written::push_null_key } else { Written::push_null };
+        let null = |out: &mut [Written]| out.iter_mut().for_each(push_null);
+        let next = |out: &[Written]| piece.start + (out[0].len() - first);
         // Rows that are null are not handed over, so they are caught up with.
-        let catch_up = |out: &mut Written| {
-            let next = |out: &Written| piece.start + (out.len() - first);
+        let catch_up = |out: &mut [Written]| {
             while rows.has_nulls && next(out) < piece.end && (rows.get)(next(out)).is_none() {
                 null(out);
             }
         };
-        let each = |input: &[u8], result: Result<&[u8], ParseUrlError>| {
+        // Of two texts as many are written as there are columns.
+        let mut each = |input: &[u8], result: Result<[&[u8]; 2], ParseUrlError>| {
             catch_up(out);
             // With "keep", a text that is no URL stays as it is.
             let result = result.or_else(|error| match self.on_error {
-                OnError::Keep => Ok(input),
+                OnError::Keep => Ok([input; 2]),
                 on_error => Err((error, on_error)),
             });
             match (result, self.wanted) {
-                (Ok(text), Wanted::Key128(hasher)) => out.push(&key128(hasher, text)),
-                (Ok(text), _) => out.push(text),
+                (Ok([key, _]), Wanted::Key128(hasher)) => out[0].push(&key128(hasher, key)),
+                (Ok(texts), _) => out.iter_mut().zip(texts).for_each(|(out, text)| out.push(text)),
                 (Err((error, on_error)), _) => {
                     if on_error == OnError::Raise && bad.is_none() {
-                        bad = Some(BadUrl { row: piece.start + (out.len() - first), error });
+                        bad = Some(BadUrl { row: next(out), error });
                     }
                     null(out);
                 }
@@ -344,11 +361,37 @@ impl Batch<'_> {
         };
         let urls = piece.clone().filter_map(&rows.get);
         match self.wanted {
-            Wanted::Canonical => self.normalizer.each_canonical(urls, scratch, each),
-            Wanted::Key | Wanted::Key128(_) => self.normalizer.each_key(urls, scratch, each),
+            Wanted::Canonical => {
+                self.normalizer
+                    .each_canonical(urls, scratch, |url, result| each(url, result.map(|url| [url; 2])));
+            }
+            Wanted::Key | Wanted::Key128(_) => {
+                self.normalizer.each_key(urls, scratch, |url, result| each(url, result.map(|key| [key; 2])));
+            }
+            Wanted::Both => self.normalizer.each_both(urls, scratch, |url, result| {
+                each(url, result.map(|Both { key, canonical }| [key, canonical]));
+            }),
         }
         catch_up(out);
         bad.map_or(Ok(()), Err)
+    }
+}
+
+/// Columns of results, of which each has some chunks.
+fn columns<'py>(
+    py: Python<'py>,
+    of: &DataType,
+    columns: impl IntoIterator<Item = Vec<ArrayRef>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let column = |chunks| Ok(Bound::new(py, Column::new(of.clone(), chunks))?.into_any());
+    one_or_all(py, columns.into_iter().map(column).collect::<PyResult<_>>()?)
+}
+
+/// The only result, or all as a tuple.
+fn one_or_all<'py>(py: Python<'py>, mut results: Vec<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+    match results.len() {
+        1 => Ok(results.remove(0)),
+        _ => Ok(PyTuple::new(py, results)?.into_any()),
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use dedust::errors::with_causes;
-use dedust::{Normalizer, ParsedUrl, RuleSet, Scratch, is_compiled};
+use dedust::{Both, Normalizer, ParsedUrl, RuleSet, Scratch, is_compiled};
 use dedust_seen::KeyHasher;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -139,6 +139,16 @@ impl PyNormalizer {
         })
     }
 
+    /// The key of a URL and its canonical form: `(key, canonical)`. Costs little more than one of the two.
+    fn both<'py>(&self, url: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let given = GivenUrl::of(url)?;
+        let bytes = given.bytes()?;
+        self.with_scratch(|scratch| match self.normalizer.both_with(bytes, scratch) {
+            Ok(Both { key, canonical }) => Ok((given.result(key)?, given.result(canonical)?)),
+            Err(error) => Err(no_url(bytes, error)),
+        })
+    }
+
     /// 16 bytes that stand for the key in a store of your own: its SipHash-1-3 with a secret, most significant byte first.
     ///
     /// The secret is 16 random bytes, such as secrets.token_bytes(16), kept with the store: only hashes with the same one can be
@@ -174,6 +184,18 @@ impl PyNormalizer {
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         self.batch(urls, Wanted::Key, errors, threads)
+    }
+
+    /// The keys and the canonical forms of many URLs: two Columns, or two lists; see normalize_many. Costs little more than one of
+    /// the two.
+    #[pyo3(signature = (urls, *, errors="keep", threads=1))]
+    fn both_many<'py>(
+        &self,
+        urls: &Bound<'py, PyAny>,
+        errors: &str,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.batch(urls, Wanted::Both, errors, threads)
     }
 
     /// The 16 bytes of key128 for many URLs; see normalize_many. With errors="keep" a text that is no URL is its own key.

@@ -55,6 +55,27 @@ def test_a_column_keeps_its_type_and_its_nulls(normalizer: dedust.Normalizer, ki
         normalizer.key_many(column)[len(URLS)]
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_keys_and_canonical_urls_come_together(normalizer: dedust.Normalizer, threads: int) -> None:
+    assert normalizer.both("HTTP://EXAMPLE.org/view?page=2") == (KEYS[3], CANONICAL[3])
+    assert normalizer.both(b"http://example.org/view?page=2")[0] == b"http://example.org/view?page=*"
+    with pytest.raises(dedust.ParseUrlError, match="no URL"):
+        normalizer.both("no URL")
+    assert normalizer.both_many(URLS, threads=threads) == (KEYS, CANONICAL)
+    assert normalizer.both_many([]) == ([], [])
+    assert [rows[2] for rows in normalizer.both_many(URLS, errors="null")] == [None, None]
+    with pytest.raises(dedust.ParseUrlError, match="row 2: `no URL` is no URL: no scheme"):
+        normalizer.both_many(URLS, errors="raise")
+    # Enough rows for each thread, the first and the last of which are null.
+    rows = [None, *(url for number in range(2_000) for url in (*URLS, f"http://example.org/view?page={number}")), None]
+    column = pa.array(rows)
+    for chunked in (column, pa.chunked_array([column, column[7:], column[:0]])):
+        keys, canonical = normalizer.both_many(chunked, threads=threads)
+        assert pa.chunked_array(keys).equals(pa.chunked_array(normalizer.key_many(chunked)))
+        assert pa.chunked_array(canonical).equals(pa.chunked_array(normalizer.normalize_many(chunked)))
+        assert keys.null_count == canonical.null_count >= 2_002
+
+
 def test_slices_of_a_column_are_read_where_they_are(normalizer: dedust.Normalizer) -> None:
     column = pa.array([f"http://example.org/{number}?sid=1" for number in range(100)])[37:41]
     assert normalizer.normalize_many(column).to_pylist() == [f"http://example.org/{n}" for n in range(37, 41)]

@@ -88,6 +88,10 @@ class Normalizer:
     def key(self, url: str) -> str: ...
     @overload
     def key(self, url: bytes) -> bytes: ...
+    @overload
+    def both(self, url: str) -> tuple[str, str]: ...
+    @overload
+    def both(self, url: bytes) -> tuple[bytes, bytes]: ...
     def key128(self, url: str | bytes, *, secret: bytes) -> bytes: ...
     @overload
     def normalize_many(
@@ -113,6 +117,18 @@ class Normalizer:
     def key_many(
         self, urls: Iterable[_Url | None], *, errors: _Errors = "keep", threads: int | None = 1
     ) -> list[_Url | None]: ...
+    @overload
+    def both_many(
+        self, urls: ArrowArray | ArrowStream, *, errors: _Errors = "keep", threads: int | None = 1
+    ) -> tuple[Column, Column]: ...
+    @overload
+    def both_many(  # pyright: ignore[reportOverlappingOverload]
+        self, urls: Iterable[_Url], *, errors: Literal["keep", "raise"] = "keep", threads: int | None = 1
+    ) -> tuple[list[_Url], list[_Url]]: ...
+    @overload
+    def both_many(
+        self, urls: Iterable[_Url | None], *, errors: _Errors = "keep", threads: int | None = 1
+    ) -> tuple[list[_Url | None], list[_Url | None]]: ...
     @overload
     def key128_many(
         self, urls: ArrowArray | ArrowStream, *, secret: bytes, errors: _Errors = "keep", threads: int | None = 1
