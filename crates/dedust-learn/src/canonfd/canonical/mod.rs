@@ -175,8 +175,8 @@ fn compiled(corpus: &Corpus, rules: &[Rule]) -> Option<Normalizer> {
 /// Whether more than equal texts says that the URLs which a rule brings together are one page. Two pages may show the same text, and a
 /// canonical URL is fetched in place of another.
 fn is_claimed(rule: &Rule) -> bool {
-    let says = |kind: &Box<str>| matches!(&**kind, "redirect" | "canonical");
-    rule.closed == Closed::No || rule.evidence.kinds.iter().any(says)
+    let mut kinds = rule.evidence.kinds.iter();
+    rule.closed == Closed::No || kinds.any(|kind| matches!(&**kind, "redirect" | "canonical"))
 }
 
 /// Whether every value of the new form is known.
