@@ -25,12 +25,11 @@ fn check<L: Learner + 'static>(path: &Path, learner: &impl Fn(&str) -> L) -> Vec
     let text = fs::read_to_string(path).unwrap();
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
     let blocks = blocks(&text);
-    let urls: Vec<(String, String)> =
-        blocks.iter().filter(|block| block.kind == "urls").flat_map(|block| block.urls()).collect();
+    let crawl: Vec<Row> = blocks.iter().filter(|block| block.is_crawl()).flat_map(Block::rows).collect();
     let mut wrong = Vec::new();
     let mut unchanged = 0;
-    for block in blocks.iter().filter(|block| block.kind != "urls") {
-        let rules = learn(&urls, learner(&block.argument));
+    for block in blocks.iter().filter(|block| !block.is_crawl()) {
+        let rules = learn(&crawl, learner(&block.argument));
         let normalizer = Normalizer::compile(&rules);
         let place = format!("{name}, {} {}", block.kind, block.argument);
         if block.kind == "rules" {
@@ -84,15 +83,14 @@ fn check<L: Learner + 'static>(path: &Path, learner: &impl Fn(&str) -> L) -> Vec
     wrong
 }
 
-fn learn(urls: &[(String, String)], learner: impl Learner + 'static) -> RuleSet {
+fn learn(rows: &[Row], learner: impl Learner + 'static) -> RuleSet {
     let mut crawl = CrawlStore::new(EvidenceKinds::AUTO, SampleSize::default());
     if learner.leaves_out_mirrors() {
         // Labels say nothing of who owns a site, so lessons name what is to be a mirror.
         crawl = crawl.with_named_mirror("old.example", "new.example");
     }
-    for (label, url) in urls {
-        let clues = Clues { cluster: Some(label.as_bytes()), ..Clues::default() };
-        crawl.observe(url.as_bytes(), &clues, None).unwrap();
+    for row in rows {
+        crawl.observe(row.url.as_bytes(), &row.shows.clues(), None).unwrap();
     }
     let options = LearnOptions { trust_hosts: true, ..LearnOptions::default() };
     let trainer = Trainer::builder().learner(learner).options(options).build().unwrap();
@@ -122,14 +120,65 @@ fn blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
+/// A URL of a crawl.
+struct Row {
+    url: String,
+    shows: Shows,
+}
+
+/// What a crawl says of a URL.
+enum Shows {
+    /// Somebody has labelled it.
+    Label(String),
+    /// A page, which may name its canonical URL.
+    Page(String, Option<String>),
+    RedirectTo(String),
+}
+
+impl Shows {
+    fn clues(&self) -> Clues<'_> {
+        match self {
+            Self::Label(label) => Clues { cluster: Some(label.as_bytes()), ..Clues::default() },
+            Self::Page(page, canonical) => Clues {
+                digest: Some(page.as_bytes()),
+                canonical: canonical.as_ref().map(String::as_bytes),
+                status: Some(200),
+                ..Clues::default()
+            },
+            Self::RedirectTo(target) => {
+                Clues { redirect: Some(target.as_bytes()), status: Some(301), ..Clues::default() }
+            }
+        }
+    }
+}
+
+/// Reads `LABEL URL`, `200 PAGE URL`, `200 PAGE URL names URL` or `301 URL to URL`.
+fn read_row(kind: &str, line: &str) -> Row {
+    let words: Vec<&str> = line.split(' ').collect();
+    let (url, shows) = match (kind, &*words) {
+        ("urls", [label, url]) => (url, Shows::Label((*label).into())),
+        ("crawl", ["200", page, url]) => (url, Shows::Page((*page).into(), None)),
+        ("crawl", ["200", page, url, "names", named]) => {
+            (url, Shows::Page((*page).into(), Some((*named).into())))
+        }
+        ("crawl", ["301", url, "to", target]) => (url, Shows::RedirectTo((*target).into())),
+        _ => panic!("`{line}` is no line of {kind}"),
+    };
+    Row { url: (*url).into(), shows }
+}
+
 impl Block {
-    fn urls(&self) -> Vec<(String, String)> {
+    fn is_crawl(&self) -> bool {
+        matches!(&*self.kind, "urls" | "crawl")
+    }
+
+    fn rows(&self) -> Vec<Row> {
         let (first, last) = match self.argument.split_once("..") {
             Some((first, last)) => (first.parse().unwrap(), last.parse().unwrap()),
             None => (1, 1),
         };
         let mut seed = 0u64;
-        let mut urls = Vec::new();
+        let mut rows = Vec::new();
         for n in first..=last {
             for line in &self.lines {
                 let mut line = counted(line, n).replace("{x}", &random(u64::MAX - n));
@@ -137,11 +186,10 @@ impl Block {
                     seed += 1;
                     line = line.replacen("{r}", &random(seed), 1);
                 }
-                let (label, url) = line.split_once(' ').expect("`LABEL URL`");
-                urls.push((label.into(), url.into()));
+                rows.push(read_row(&self.kind, &line));
             }
         }
-        urls
+        rows
     }
 }
 
