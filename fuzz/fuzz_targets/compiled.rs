@@ -2,7 +2,7 @@
 Any bytes as a file of compiled rules: opening and applying them never panics.
 
 The first byte chooses a file. 0 is one of the input's bytes alone. The others are compiled from rule files that hold every
-operation, every rule, and a mirror; each three bytes of the input say where such a file is changed and to what. Lengths
+operation, every rule, and a mirror with canonical URLs that were observed; each three bytes of the input say where such a file is changed and to what. Lengths
 and checksums are then made to fit, as the author of a hostile file would.
 */
 
@@ -16,7 +16,12 @@ use libfuzzer_sys::fuzz_target;
 use xxhash_rust::xxh3::xxh3_64;
 
 const MIRROR: &[u8] = br#"{"version": 1, "method": "by hand", "sites": {
-    "new.example": {"rules": []},
+    "new.example": {
+        "rules": [{"change": [{"drop": "q.sid"}], "fetchable": true}, {"change": [{"drop": "tslash"}]}],
+        "canonical_urls": {
+            "http://new.example/view?id=7": "http://new.example/view/?id=7",
+            "http://new.example/thread_12.html": "http://new.example/thread_12.html/",
+            "http://www.new.example/x;s=1/": null}},
     "old.example": {"mirror": {"of": "new.example", "except": ["shop"], "fetchable": true, "evidence": {
         "urls": 0, "support_pairs": 0, "false_pairs": 0, "groups": 0, "failed_groups": 0, "failure_bound": 1.0,
         "kinds": []}}}}}"#;

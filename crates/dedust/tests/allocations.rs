@@ -96,7 +96,26 @@ const RULES: &str = r#"{"version": 1, "method": "by hand", "sites": {"example.or
     {"change": [{"fold": {"of": "params", "to": "composed"}}], "fetchable": true, "evidence": EVIDENCE},
     {"change": [{"fold": {"of": {"key": "q.q"}, "to": "unescaped"}}], "fetchable": true, "evidence": EVIDENCE},
     {"change": ["unrepeat"], "fetchable": true, "evidence": EVIDENCE}
-]}}}"#;
+]},
+"observed.example": {"rules": [
+    {"change": [{"drop": "q.sid"}], "fetchable": true, "evidence": EVIDENCE},
+    {"change": [{"drop": "tslash"}], "evidence": EVIDENCE},
+    {"change": [{"map": {"of": "sub_0", "values": [{"is": "www"}]}}], "evidence": EVIDENCE}
+], "canonical_urls": {OBSERVED}}}}"#;
+
+/// Canonical URLs of every other number: with a slash, on another host, or as it was.
+fn observed(numbers: impl Iterator<Item = usize>) -> String {
+    let entries = numbers.step_by(2).flat_map(|number| {
+        let url = |path: &str| format!("\"http://observed.example/{path}-{}", 10_000 + number);
+        let www = format!("\"http://www.observed.example/www-{}\"", 10_000 + number);
+        [
+            format!("{}\": {}/\"", url("slash"), url("slash")),
+            format!("{}\": {www}", url("www")),
+            format!("{}\": null", url("as-it-was")),
+        ]
+    });
+    entries.collect::<Vec<_>>().join(",")
+}
 
 const EVIDENCE: &str = r#"{"urls": 9, "support_pairs": 4, "false_pairs": 0, "groups": 4, "failed_groups": 0,
     "failure_bound": 0.53, "kinds": ["digest"]}"#;
@@ -130,12 +149,16 @@ fn urls(number: usize) -> Vec<String> {
         format!("http://edited.example/{number}?q=%27e%CC%81%27&r=e%CC%81&t=%FF"),
         format!("http://me@edited.example/{number}?sid=1&b=2;a=3"),
         format!("http://edited.example/{number}/?b=2;a=3;sid=1"),
+        format!("http://observed.example/slash-{number}?sid=1"),
+        format!("http://observed.example/www-{number}?sid=1"),
+        format!("http://observed.example/as-it-was-{number}?sid=1"),
     ]
 }
 
 #[test]
 fn one_scratch_is_enough_for_any_number_of_urls() {
-    let rules = RuleSet::load(RULES.replace("EVIDENCE", EVIDENCE).as_bytes()).unwrap();
+    let rules = RULES.replace("EVIDENCE", EVIDENCE).replace("OBSERVED", &observed(0..501));
+    let rules = RuleSet::load(rules.as_bytes()).unwrap();
     let normalizer = Normalizer::compile(&rules);
     let mut scratch = Scratch::default();
     assert_eq!(
@@ -163,6 +186,14 @@ fn one_scratch_is_enough_for_any_number_of_urls() {
         normalizer.key_with(b"http://edited.example/A/?q=e%CC%81%3A&s=1", &mut scratch),
         Ok(&b"http://edited.example/a?q=%C3%A9:&s=*"[..]),
     );
+    for (url, canonical) in [
+        ("http://observed.example/slash-10002?sid=1", "http://observed.example/slash-10002/"),
+        ("http://observed.example/www-10004", "http://www.observed.example/www-10004"),
+        ("http://observed.example/as-it-was-10006?sid=1", "http://observed.example/as-it-was-10006?sid=1"),
+        ("http://observed.example/slash-10007?sid=1", "http://observed.example/slash-10007"),
+    ] {
+        assert_eq!(normalizer.normalize_with(url.as_bytes(), &mut scratch), Ok(canonical.as_bytes()));
+    }
     let mut pass = |urls: &[String]| {
         let mut read = 0;
         for url in urls {

@@ -177,8 +177,8 @@ fn other_files_are_refused_with_a_reason() {
     assert!(matches!(open(&path, EVERY_OPERATION), Err(OpenRulesError::Foreign)));
     assert!(matches!(open(&path, b""), Err(OpenRulesError::Foreign)));
     let mut newer = compiled();
-    newer[8] = 13;
+    newer[8] = 14;
     let error = open(&path, &newer).unwrap_err();
-    assert_eq!(error.to_string(), "compiled rules have format version 13, this build reads version 12");
+    assert_eq!(error.to_string(), "compiled rules have format version 14, this build reads version 13");
     assert!(matches!(Normalizer::open(path.with_extension("none")), Err(OpenRulesError::Read(_))));
 }

@@ -1,5 +1,6 @@
 /*!
-Any rules at all, compiled, beside an interpreter that makes them one by one and checks every canonical URL by reading it again.
+Any rules at all, compiled, beside an interpreter that makes them one by one and checks every canonical URL by reading it again; and with any
+canonical URLs that were observed.
 */
 
 #![expect(clippy::unwrap_used, reason = "a failure is what a test is for")]
@@ -11,10 +12,11 @@ use dedust::rules::{
     Source, Spelling, Spot, Test, UrlPart, Value, ValueClass,
 };
 use dedust::support::{RuleList, UrlParts};
-use dedust::{Normalizer, ParsedUrl, RuleSet};
+use dedust::{Normalizer, ParsedUrl, RuleSet, Scratch};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 
 const DOMAIN: &str = "example.org";
 
@@ -309,9 +311,123 @@ impl Interpreter<'_> {
 }
 
 fn compiled(rules: &[Rule]) -> Normalizer {
+    Normalizer::compile(&with_observed(rules, Observed::new()))
+}
+
+type Observed = BTreeMap<Box<str>, Option<Box<str>>>;
+
+fn with_observed(rules: &[Rule], canonical_urls: Observed) -> RuleSet {
     let mut alone = RuleSet::new("by hand");
-    alone.insert(DOMAIN, SiteRules::new(SiteSummary::default(), rules.to_vec()).unwrap()).unwrap();
-    Normalizer::compile(&alone)
+    let site = SiteRules::new(SiteSummary::default(), rules.to_vec()).unwrap();
+    alone.insert(DOMAIN, site.with_canonical_urls(canonical_urls)).unwrap();
+    alone
+}
+
+/// URLs, and other forms of them that rules may join.
+fn forms(urls: &[String]) -> Vec<String> {
+    let forms = urls.iter().flat_map(|url| {
+        let (path, query) = url.split_once('?').unwrap_or((url, ""));
+        [
+            url.clone(),
+            format!("{path}/?{query}"),
+            format!("{path}?{query}&sid=20"),
+            url.replacen("://", "://www.", 1),
+            url.replacen("http:", "https:", 1),
+        ]
+    });
+    forms.filter(|url| ParsedUrl::parse(url).is_ok()).collect()
+}
+
+/// What to enter of two URLs: the second, as it is or as the rules write it, or nothing, for what the rules write for the first, or for that as
+/// it is. Few make sense, unless the two are one page.
+fn observed(normalizer: &Normalizer, urls: &[String], chosen: &[(usize, usize, u8)]) -> Observed {
+    let mut canonical_urls = Observed::new();
+    for &(first, second, how) in chosen {
+        let (first, second) = (&urls[first % urls.len()], &urls[second % urls.len()]);
+        let key = normalizer.key(first).unwrap();
+        let same = urls.iter().find(|url| *url != first && normalizer.key(url).unwrap() == key);
+        let second = same.filter(|_| how & 4 > 0).unwrap_or(second);
+        let safe = |url: &str| normalizer.explain(url).unwrap().safe.to_string();
+        let written = |url: &str| normalizer.normalize(url).unwrap().to_string();
+        let (from, to) = match how & 3 {
+            0 => (written(first), Some(written(second))),
+            1 => (written(first), None),
+            2 => (safe(first), Some(safe(second))),
+            _ => (written(first), Some(safe(second))),
+        };
+        canonical_urls.insert(from.into(), to.map(Into::into));
+        if how & 8 > 0 {
+            canonical_urls.insert(written(second).into(), Some(safe(second).into()));
+        }
+    }
+    canonical_urls
+}
+
+/// What is promised of keys and canonical URLs holds, whatever was observed, and each way to ask gives the same answer.
+fn keeps_promises(
+    observed: &Normalizer,
+    by_rules: &Normalizer,
+    urls: &[String],
+) -> Result<u32, TestCaseError> {
+    let mut compiled = Vec::new();
+    observed.save(&mut compiled).unwrap();
+    let opened = Normalizer::from_bytes(&compiled).unwrap();
+    let mut scratch = Scratch::default();
+    let (mut answers, mut applied) = (Vec::new(), 0);
+    for url in urls {
+        let key = observed.key(url).unwrap();
+        prop_assert_eq!(&key, &by_rules.key(url).unwrap(), "what was observed changes no key: {}", url);
+        let canonical = observed.normalize(url).unwrap();
+        prop_assert_eq!(&observed.key(&canonical).unwrap(), &key, "key of {}, from {}", canonical, url);
+        prop_assert_eq!(&observed.normalize(&canonical).unwrap(), &canonical, "from {}", url);
+        prop_assert_eq!(&observed.explain(url).unwrap().canonical, &canonical);
+        applied += u32::from(canonical != by_rules.normalize(url).unwrap());
+        answers.push((key.into_bytes(), canonical.to_string().into_bytes()));
+    }
+    for same in [observed, &opened] {
+        let mut expected = answers.iter();
+        for (url, (key, canonical)) in urls.iter().zip(&answers) {
+            prop_assert_eq!(same.key_with(url.as_bytes(), &mut scratch).unwrap(), key);
+            prop_assert_eq!(same.normalize_with(url.as_bytes(), &mut scratch).unwrap(), canonical);
+            let both = same.both_with(url.as_bytes(), &mut scratch).unwrap();
+            prop_assert_eq!((both.key, both.canonical), (&key[..], &canonical[..]));
+        }
+        let mut many: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+        let bytes = || urls.iter().map(|url| url.as_bytes());
+        same.each_both(bytes(), &mut scratch, |_, both| {
+            let both = both.unwrap();
+            many.push((both.key.to_vec(), both.canonical.to_vec()));
+        });
+        prop_assert_eq!(&many, &answers);
+        let mut is_same = true;
+        same.each_canonical(bytes(), &mut scratch, |_, url| {
+            is_same &= url.unwrap() == expected.next().unwrap().1
+        });
+        prop_assert!(is_same && expected.next().is_none());
+    }
+    Ok(applied)
+}
+
+#[test]
+fn promises_hold_with_any_canonical_urls_that_were_observed() {
+    let applied = std::cell::Cell::new(0);
+    let cases = (site(), vec(url(), 1..5), vec((0..64usize, 0..64usize, 0..16u8), 1..12));
+    let config = ProptestConfig { source_file: Some(file!()), ..ProptestConfig::with_cases(1000) };
+    let check = |(rules, urls, chosen): (Vec<Rule>, Vec<String>, Vec<_>)| {
+        let (urls, by_rules) = (forms(&urls), compiled(&rules));
+        prop_assume!(!urls.is_empty());
+        let rules = with_observed(&rules, observed(&by_rules, &urls, &chosen));
+        let normalizer = Normalizer::compile(&rules);
+        applied.set(applied.get() + keeps_promises(&normalizer, &by_rules, &urls)?);
+        let mut saved = Vec::new();
+        rules.save(&mut saved).unwrap();
+        prop_assert_eq!(RuleSet::load(&saved[..]).unwrap(), rules);
+        let streamed = Normalizer::compile_from(&saved[..]).unwrap();
+        prop_assert_eq!(streamed.fingerprint(), normalizer.fingerprint());
+        Ok(())
+    };
+    TestRunner::new(config).run(&cases, check).unwrap();
+    assert!(applied.get() > 1_000, "{} URLs have a canonical URL that was observed", applied.get());
 }
 
 /// Compiled rules make of a URL what the interpreter does, and what is promised of canonical URLs holds, whatever the rules are.

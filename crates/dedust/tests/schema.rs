@@ -83,6 +83,26 @@ fn agree_on(schemas: &Schemas, schema: SchemaIndex, site: &str, fits: bool) {
 }
 
 #[test]
+fn both_take_and_refuse_the_same_canonical_urls() {
+    let mut schemas = Schemas::new();
+    let schema = schema(&mut schemas);
+    for (site, fits) in [
+        (
+            r#"{"rules": [], "canonical_urls": {"http://a.example/?id=7": "http://a.example/x", "http://a.example/y": null}}"#,
+            true,
+        ),
+        (r#"{"canonical_urls": {}}"#, true),
+        (r#"{"canonical_urls": {"http://a.example/": 7}}"#, false),
+        (r#"{"canonical_urls": {"http://a.example/": ["http://a.example/x"]}}"#, false),
+        (r#"{"canonical_urls": ["http://a.example/"]}"#, false),
+        (r#"{"canonical_urls": null}"#, false),
+        (r#"{"mirror": {"of": "b.example"}, "canonical_urls": {"http://a.example/": null}}"#, false),
+    ] {
+        agree_on(&schemas, schema, site, fits);
+    }
+}
+
+#[test]
 fn both_take_and_refuse_the_same_mirrors() {
     let mut schemas = Schemas::new();
     let schema = schema(&mut schemas);

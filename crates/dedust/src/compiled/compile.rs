@@ -7,14 +7,14 @@ end: leaving URLs alone is always safe.
 
 use super::{ImageBuilder, LeftOutReason, SiteFacts};
 use crate::encoding::TooLarge;
-use crate::program::rules;
+use crate::program::{CanonicalEntry, rules};
 use crate::rule::{Rule, RuleSet, SiteRules};
 use crate::url::has_subdomains;
 
 /// Compiles the rules of all sites, each with the canonical URLs that `observed` takes from it.
 pub(crate) fn compile(
     rules: &RuleSet,
-    observed: impl for<'s> Fn(&str, &'s SiteRules) -> Vec<(&'s str, Option<&'s str>)>,
+    observed: impl for<'s> Fn(&str, &'s SiteRules) -> Vec<CanonicalEntry<'s>>,
 ) -> ImageBuilder {
     let mut builder = ImageBuilder::default();
     builder.set_method(rules.method());
@@ -29,7 +29,7 @@ pub(crate) fn add_site(
     builder: &mut ImageBuilder,
     domain: &str,
     site: &SiteRules,
-    observed: &[(&str, Option<&str>)],
+    observed: &[CanonicalEntry<'_>],
 ) {
     if let Some(mirror) = site.mirror() {
         let facts = SiteFacts { with_subdomains: true, weight: site.summary().urls, rules: 1 };

@@ -136,21 +136,40 @@ impl fmt::Debug for Image {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::CanonicalEntry;
+    use crate::rules::SiteRules;
     use crate::{Normalizer, RuleSet, Scratch};
 
     const EVERY_OPERATION: &[u8] = include_bytes!("../../testdata/rules/every-operation.json");
     const EVERY_RULE: &[u8] = include_bytes!("../../testdata/rules/every-rule.json");
+    /// With canonical URLs that were observed, of which the last two would not be entered.
+    const OBSERVED: &[u8] = br#"{"version": 1, "sites": {"a.example": {
+        "rules": [{"change": [{"drop": "q.sid"}], "fetchable": true}, {"change": [{"drop": "tslash"}]},
+                  {"change": [{"drop": "sub_0"}]}],
+        "canonical_urls": {
+            "http://www.a.example/view?id=7": "http://a.example/view/?id=7",
+            "http://www.a.example/x;s=1/": null,
+            "http://www.a.example/": "http://b.example/",
+            "http://www.a.example/a/b/c/?b&a=1&a=2": "http://www.a.example/a/b/c/?b&a=1&a=2&sid=9"}}}}"#;
 
     /// A file may have been made on purpose, with checksums that fit: nothing in it may lead to a panic.
     #[test]
     fn any_bytes_are_read_without_a_panic() {
-        for rules in [EVERY_OPERATION, EVERY_RULE] {
+        for rules in [EVERY_OPERATION, EVERY_RULE, OBSERVED] {
             any_bytes_are_read(&RuleSet::load(rules).unwrap());
         }
     }
 
+    fn entries(site: &SiteRules) -> Vec<CanonicalEntry<'_>> {
+        let mut entries = Vec::new();
+        for (written, canonical) in site.canonical_urls() {
+            entries.push(CanonicalEntry { written, canonical: canonical.as_deref(), needs: None });
+        }
+        entries
+    }
+
     fn any_bytes_are_read(rules: &RuleSet) {
-        let image = compile(rules, |_, _| Vec::new()).finish().0;
+        let image = compile(rules, |_, site| entries(site)).finish().0;
         let urls: Vec<String> = rules
             .sites()
             .flat_map(|(site, _)| {
@@ -176,6 +195,7 @@ mod tests {
                 let bytes = || urls.iter().map(|url| url.as_bytes());
                 normalizer.each_key(bytes(), &mut scratch, |_, _| ());
                 normalizer.each_canonical(bytes(), &mut scratch, |_, _| ());
+                normalizer.each_both(bytes(), &mut scratch, |_, _| ());
             }
         }
     }

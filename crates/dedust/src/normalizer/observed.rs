@@ -7,9 +7,9 @@ compiled, so that for each URL the canonical URL still has the same key and is i
 
 use std::collections::BTreeMap;
 
-use super::{Both, Normalizer, OutputBuffers, Scratch, Wanted};
+use super::{Both, Normalizer, OutputBuffers, Scratch};
 use crate::compiled::{ImageBuilder, add_site};
-use crate::program::{Observed, Program};
+use crate::program::{CanonicalEntry, Observed, Program};
 use crate::rule::SiteRules;
 use crate::url::ParsedUrl;
 
@@ -20,8 +20,9 @@ struct ByRules {
 }
 
 /// Those of the canonical URLs that were observed of a site with which both properties hold: those whose two URLs are in safe normal
-/// form, have rules and the same key, of which the first is what rules write, and the second stays as it is.
-pub(super) fn holding<'s>(domain: &str, site: &'s SiteRules) -> Vec<(&'s str, Option<&'s str>)> {
+/// form, have rules and the same key, of which the first is what rules write, and the second stays as it is. Those that others need for
+/// that come first.
+pub(super) fn holding<'s>(domain: &str, site: &'s SiteRules) -> Vec<CanonicalEntry<'s>> {
     if site.canonical_urls().is_empty() {
         return Vec::new();
     }
@@ -52,7 +53,20 @@ pub(super) fn holding<'s>(domain: &str, site: &'s SiteRules) -> Vec<(&'s str, Op
             None => canonical.as_bytes() == written,
         }
     });
+    // What another entry says of the second URL, where the rules would write that otherwise.
+    let needed = |&(written, canonical): &(&str, Option<&str>)| {
+        let canonical = canonical?;
+        let by_rules = &*written_of[canonical];
+        (by_rules != canonical.as_bytes() && by_rules != written.as_bytes()).then_some(by_rules)
+    };
+    pairs.sort_by_key(|pair| needed(pair).is_some());
+    let index_by_written: BTreeMap<&[u8], usize> =
+        (0..).zip(&pairs).map(|(index, (written, _))| (written.as_bytes(), index)).collect();
+    let needs = |pair| needed(pair).and_then(|written| index_by_written.get(written).copied());
     pairs
+        .iter()
+        .map(|pair| CanonicalEntry { written: pair.0, canonical: pair.1, needs: needs(pair) })
+        .collect()
 }
 
 impl Normalizer {
@@ -81,10 +95,10 @@ impl Normalizer {
         })
     }
 
+    /// Whether these are the rules of a URL as it is: one of a mirror would be moved.
     fn has_program(&self, url: &[u8], program: &Program<'_>, buffers: &mut OutputBuffers) -> bool {
-        let OutputBuffers { work, again, .. } = buffers;
-        let other = self.parse(url, Wanted::Url, again, work);
-        other.ok().flatten().is_some_and(|other| other.is_same(program))
+        let again = &mut buffers.again;
+        again.parse_from(url).is_ok() && self.program_of(again).is_some_and(|other| other.is_same(program))
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) use self::mirror::{Original, compile_mirror};
 pub(crate) use self::text_builder::TextBuilder;
 pub(crate) use self::texts::{Texts, fingerprint_of};
 
-pub(crate) use self::canonical_table::Observed;
+pub(crate) use self::canonical_table::{CanonicalEntry, Observed};
 use self::canonical_table::{CanonicalTable, put_table};
 use crate::encoding::TooLarge;
 use crate::url::PADDING;
@@ -107,9 +107,9 @@ impl<'a> Program<'a> {
 
 impl CompiledSite {
     /// The same with URLs that were observed to stand for others that the rules write.
-    pub(crate) fn with_observed(mut self, pairs: &[(&str, Option<&str>)]) -> Result<Self, TooLarge> {
-        if !pairs.is_empty() {
-            put_table(&mut self.site, pairs.iter().copied())?;
+    pub(crate) fn with_observed(mut self, entries: &[CanonicalEntry<'_>]) -> Result<Self, TooLarge> {
+        if !entries.is_empty() {
+            put_table(&mut self.site, entries)?;
             self.shape[FLAGS_AT] |= HAS_CANONICAL_TABLE;
         }
         Ok(self)

@@ -3,7 +3,8 @@ Rules that were learned again, with what people and `validate` said about the ru
 
 New rules and earlier ones in, rules out in which the new rules have the earlier decisions and verdicts. Decided rules that were not
 learned again are added: those that are off stay off, pinned ones are applied. Where a pinned rule and a learned one cannot stand together, the pinned
-one stays and the learned one is left out. Nothing else of the earlier rules is kept.
+one stays and the learned one is left out. Where nothing was learned of a site, canonical URLs that were observed stay with its decided
+rules. Nothing else of the earlier rules is kept.
 
 That a site is a mirror is decided about as a rule is. A site that is a mirror in one of the sets and has rules in the other stays what it was if
 something applied is pinned there; else it is what was learned, and what was off is forgotten.
@@ -123,6 +124,7 @@ impl SiteKeeper<'_> {
             (true, false) => self.before.hosts().to_vec(),
             (true, true) => self.common_hosts(learned.hosts(), &mut rules),
         };
+        let canonical_urls = if is_learned { &learned } else { self.before }.canonical_urls().clone();
         let mut refused = learned.refused().to_vec();
         let decided: Vec<Rule> =
             rules.iter().filter(|&rule| SiteEntry::from(rule).is_decided()).cloned().collect();
@@ -133,7 +135,7 @@ impl SiteKeeper<'_> {
         let rules = self.settle(learned, rules).with_refused(refused);
         // What a rule loses that was not learned from this crawl is not in the promise.
         let summary = SiteSummary { promise, ..rules.summary().clone() };
-        rules.with_summary(summary).with_hosts(hosts)
+        rules.with_summary(summary).with_hosts(hosts).with_canonical_urls(canonical_urls)
     }
 
     /// Copies decisions and verdicts to rules that say the same, and returns decided ones that were not learned again.

@@ -2,8 +2,8 @@
 Two rule sets in, one out: the sites of both, and for a site that both have the rules of both.
 
 Rules are the same if they say the same. Of such a rule the evidence of more URLs is taken, and the decisions and verdicts of both: off wins over
-applied, pinned over off. Rules of two sets may not be able to stand together, or hold on different hosts; such a site is a conflict, unless the
-caller prefers one of the sets.
+applied, pinned over off. Of two canonical URLs that were observed for one URL, that of the larger crawl is taken. Rules of two sets may not be
+able to stand together, or hold on different hosts; such a site is a conflict, unless the caller prefers one of the sets.
 */
 
 use super::{
@@ -184,12 +184,20 @@ fn unite(first: &SiteRules, second: &SiteRules, rules: Vec<Rule>) -> Result<Site
     let index = RuleIndex::new(&rules);
     refused.retain(|refused| index.indexes_of(&rules, &refused.to_rule(Evidence::default())).is_empty());
     let rules = SiteRules::new(summary(first, second), rules).map_err(Some)?;
-    Ok(rules.with_refused(refused).with_hosts(hosts.to_vec()))
+    let [larger, smaller] = by_size(first, second);
+    let mut canonical_urls = smaller.canonical_urls().clone();
+    canonical_urls.extend(larger.canonical_urls().clone());
+    Ok(rules.with_refused(refused).with_hosts(hosts.to_vec()).with_canonical_urls(canonical_urls))
+}
+
+/// That of the larger crawl first.
+fn by_size<'s>(first: &'s SiteRules, second: &'s SiteRules) -> [&'s SiteRules; 2] {
+    if second.summary().urls > first.summary().urls { [second, first] } else { [first, second] }
 }
 
 /// The summary of the larger crawl. What rules of both may lose adds up.
 fn summary(first: &SiteRules, second: &SiteRules) -> SiteSummary {
-    let larger = if second.summary().urls > first.summary().urls { second } else { first };
+    let [larger, _] = by_size(first, second);
     let promise = match (first.summary().promise, second.summary().promise) {
         (Some(a), Some(b)) => {
             let pages = a.pages.max(b.pages);
