@@ -147,9 +147,9 @@ The report names rules by their places, those that may lose most first. A rule i
 With --format json, one line per site, then one for all:
   {"type":"site","site":"a.example","urls":900,"labelled":900,"pages":300,
    "rules":2,"saved":590,"saved_without_rules":4,"fpr":0.0,
-   "promise":{"lost":4,"pages":300}}
+   "promise":{"lost":4,"pages":300},"canonical":{"alive":296,"unmet":4,"wrong":0}}
   {"type":"total","sites":1,"urls":900,...}
-`labelled` counts the URLs whose page is known, `pages` their distinct pages, `saved` the URLs that need not be fetched, `saved_without_rules` those of them that safe normalization alone saves; `fpr` is the share of different pages among the pairs of URLs that get one key; `promise` how many of the pages are expected to be merged wrongly at most, with 95 % confidence."#;
+`labelled` counts the URLs whose page is known, `pages` their distinct pages, `saved` the URLs that need not be fetched, `saved_without_rules` those of them that safe normalization alone saves; `fpr` is the share of different pages among the pairs of URLs that get one key; `promise` how many of the pages are expected to be merged wrongly at most, with 95 % confidence; `canonical` how many canonical URLs show their page, were fetched by nobody, and redirect, fail or show another page."#;
 
 /// After the help of `cluster`.
 pub(crate) const CLUSTER: &str = r#"Examples:
@@ -405,7 +405,7 @@ pub(crate) const ERRORS: &str = "Show pages that are merged wrongly or lost, by 
 Of the URLs of one key the first is fetched. Each other page among them is merged, wrongly by the labels of the crawl: it is
 shown with the URL that is fetched in its place, with the rules that changed each, and with what the crawl says of both. It is
 lost if each of its URLs is known to show something else than the first of its key. A wrong merge is charged to the last rule
-without which the two URLs would have different keys. Needs memory for all URLs of the input and what is known of them.";
+without which the two URLs would have different keys. Canonical URLs that redirect, fail or show another page follow, by the last rule that wrote them. Needs memory for all URLs of the input and what is known of them.";
 
 /// After the help of `evaluate`.
 pub(crate) const EVALUATE: &str = r#"Examples:
@@ -422,7 +422,7 @@ A crawler that fetches the first URL of each key gets `recall` of all pages, and
   F1             harmonic mean of precision and recall
   keep-all F1    that of doing nothing at all
   URL F1         F1 by canonical URL instead of key
-  live           share of canonical URLs that were met, as URLs of that page
+  live           share of canonical URLs that are alive: fetched, and they show the page. Others are unmet (nobody has fetched them) or wrong (they redirect, fail or show another page)
 `micro` pools all URLs, `macro` averages over sites. Limits are checked on `micro`.
 
 What rules promise to lose at most is compared with what they lose here: pages that are not fetched, and known to show something else than what is fetched instead. Labels of a crawl tell more pages apart, such as a redirect from the page that it leads to: `recall` is by labels. Where pages have labels of their own (`cluster`, `page`), both are the same.
@@ -432,7 +432,7 @@ With --format json, one line per site, then one each for micro and macro:
    "covered":..,"lost":..,
    "compression":..,"achievable":..,"dup_reduction":..,"fpr":..,
    "support_pairs":..,"false_pairs":..,"precision":..,"recall":..,"f1":..,
-   "live":..,"changed":..,"keep_all_f1":..,"url":{"canonical":..,..}}
+   "live":..,"canonical_urls":{"alive":..,"unmet":..,"wrong":..,"redirects":..,"fails":..,"other_page":..},"changed":..,"keep_all_f1":..,"url":{"canonical":..,..}}
   {"type":"micro","unlabelled":0,"urls":..,..}
   {"type":"macro","sites":1,"compression":..,..}
 The outer figures are by key, those under "url" by canonical URL. With --errors also one line per rule, each followed by its pairs, and one for all:
@@ -443,7 +443,7 @@ The outer figures are by key, those under "url" by canonical URL. With --errors 
    "evidence":["the digests differ"]}
   {"type":"errors","pages_lost":..,"pages_merged":..,"urls_merged":..,
    "pages_split":..,"keys_too_many":..}
-"index", "id" and "rule" are left out where safe normalization alone is wrong; "pages_split" are pages that have several keys.
+and one line per rule that writes wrong canonical URLs, each followed by these: {"type":"canonical_errors","site":..,"index":0,"id":..,"rule":..,"redirects":..,"fails":..,"other_page":..}, {"type":"wrong_canonical","url":..,"canonical":..,"fate":"redirects","seen":{"status":301,..}}. "index", "id" and "rule" are left out where safe normalization alone is wrong; "pages_split" are pages that have several keys.
 
 With --labels TRUTH no rules are looked at, but which URLs are said to show the same page, by the evidence in LABELLED:
   pair precision  share of the pairs in one cluster that are one page

@@ -2,7 +2,7 @@
 Rules in words: why they are trusted, or not made. What they do, a rule says itself.
 */
 
-use dedust::rules::{Evidence, Outcome, RefusedRule, SiteEntry, Trust, Verdict};
+use dedust::rules::{CanonicalCounts, Evidence, Outcome, RefusedRule, SiteEntry, Trust, Verdict};
 
 use crate::number::{count, counted, percent};
 
@@ -44,9 +44,33 @@ pub(crate) fn trust(evidence: &Evidence) -> Vec<String> {
     if !kinds.is_empty() {
         sentences.push(format!("duplicates known by {}", list(&kinds)));
     }
+    sentences.extend(evidence.canonical.zip(evidence.canonical_bound).map(|(counts, bound)| {
+        format!(
+            "canonical URLs that it changes: {}: at most {} of those known wrong",
+            canonical(counts),
+            percent(bound)
+        )
+    }));
     sentences.extend(evidence.observed_until.as_ref().map(|time| format!("seen until {time}")));
     sentences.extend(evidence.verdict.as_ref().map(verdict));
     sentences
+}
+
+/// What a crawl knows of canonical URLs: `1,682 alive, 40 unmet, 3 wrong`.
+pub(crate) fn canonical(counts: CanonicalCounts) -> String {
+    let CanonicalCounts { alive, unmet, wrong } = counts;
+    format!("{} alive, {} unmet, {} wrong", count(alive), count(unmet), count(wrong))
+}
+
+/// A warning where nobody has fetched most canonical URLs.
+pub(crate) fn mostly_unmet(counts: CanonicalCounts) -> Option<String> {
+    (counts.unmet > counts.alive + counts.wrong).then(|| {
+        format!(
+            "nobody has fetched {} of {}: whether they show the page is not known",
+            count(counts.unmet),
+            counted(counts.all(), "canonical URL", "canonical URLs"),
+        )
+    })
 }
 
 /// What people decided about a rule: `off by anna on 2026-11-16: breaks the search`.

@@ -17,7 +17,7 @@ pub mod compare;
 mod evaluate;
 pub mod metrics;
 
-pub use evaluate::{EvaluatedUrl, Evaluation, Evaluator, Scores};
+pub use evaluate::{CanonicalFates, CanonicalUrl, EvaluatedUrl, Evaluation, Evaluator, Scores};
 
 /// Every error of this crate.
 pub mod errors {

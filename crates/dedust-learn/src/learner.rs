@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use dedust::errors::InvalidSite;
-use dedust::rules::{Promise, RefusedRule, Rule, SiteRules, SiteSummary};
+use dedust::rules::{CanonicalCounts, Promise, RefusedRule, Rule, SiteRules, SiteSummary};
 use dedust::support::without_never_made;
 
 use crate::corpus::Corpus;
@@ -102,6 +102,8 @@ pub struct Learned {
     pub canonical_urls: BTreeMap<Box<str>, Option<Box<str>>>,
     /// What the rules are expected to lose at most, if the learner says so.
     pub promise: Option<Promise>,
+    /// What is known of the canonical URLs that the rules write, if the learner says so.
+    pub canonical: Option<CanonicalCounts>,
     /// Forms that people prefer and that are not written, though rules join them and others.
     pub unmet: Vec<UnmetPreference>,
     /// Candidates before any check.

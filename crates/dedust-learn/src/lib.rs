@@ -32,6 +32,7 @@ learn others. There are no features.
 */
 
 mod canonfd;
+mod canonical_fate;
 mod cluster;
 mod confidence;
 mod corpus;

@@ -101,8 +101,9 @@ impl Unchecked {
             recount = Recount::of(drawn, &rules);
         }
         let promise = rules.summary().promise.map(|promise| recount.promise(promise, scale, share));
-        let summary = SiteSummary { promise, ..rules.summary().clone() };
         let are_all = rules.len() == learned;
+        let canonical = rules.summary().canonical.filter(|_| are_all);
+        let summary = SiteSummary { promise, canonical, ..rules.summary().clone() };
         Ok((rules.with_summary(summary), are_all))
     }
 

@@ -48,6 +48,8 @@ pub fn rule_evidence(
             .map(|(row, duplicate)| Example { url: text(row), duplicate: text(duplicate) })
             .collect(),
         trust: None,
+        canonical: None,
+        canonical_bound: None,
         verdict: None,
     }
 }

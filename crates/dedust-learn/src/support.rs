@@ -19,6 +19,7 @@ pub use crate::rule_text::rule_text;
 
 // For those that measure, compare and report.
 pub use crate::canonfd::CanonFd;
+pub use crate::canonical_fate::{CanonicalFate, Seen};
 pub use crate::cluster::{Clusterer, Clusters};
 pub use crate::crawl_store::StoredRow;
 pub use crate::label::{LabelBuilder, Labels};

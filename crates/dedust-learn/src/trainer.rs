@@ -303,6 +303,7 @@ impl Trainer {
             raw_rules: learned.raw_rules as u64,
             qualified_rules: learned.qualified_rules as u64,
             promise: learned.promise,
+            canonical: learned.canonical,
         };
         let rules = learned.into_rules(summary).map_err(refused)?;
         let mut alone = RuleSet::new(self.learner.name());

@@ -5,7 +5,7 @@
 use dedust::ParsedUrl;
 use dedust_crawl::CrawlRow;
 use dedust_eval::metrics::MacroAverage;
-use dedust_eval::{Evaluator, Scores};
+use dedust_eval::{CanonicalFates, Evaluator, Scores};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
 
@@ -147,6 +147,12 @@ fn figures<'py>(py: Python<'py>, scores: &Scores) -> PyResult<Bound<'py, PyAny>>
     let figures = to_python(py, &scores.key)?;
     figures.set_item("dup_reduction", scores.key.dup_reduction_or_one())?;
     figures.set_item("live", scores.live)?;
+    let CanonicalFates { counts, redirects, fails, other_page } = scores.canonical;
+    let canonical_urls = to_python(py, &counts)?;
+    canonical_urls.set_item("redirects", redirects)?;
+    canonical_urls.set_item("fails", fails)?;
+    canonical_urls.set_item("other_page", other_page)?;
+    figures.set_item("canonical_urls", canonical_urls)?;
     figures.set_item("changed", scores.changed)?;
     figures.set_item("keep_all_f1", scores.keep_all.f1)?;
     let url = to_python(py, &scores.url)?;

@@ -118,7 +118,7 @@ impl<'r> ReportBuilder<'r> {
 
     /// Adds one URL with what is known of it.
     pub fn observe(&mut self, url: &[u8], clues: &Clues<'_>) -> Result<(), NotKept> {
-        let number = self.store.push(url, clues.size)?;
+        let number = self.store.push(url, clues)?;
         self.crawl.observe(url, clues)?;
         self.learning.observe(url, clues);
         let title = clues.title.and_then(|title| std::str::from_utf8(title).ok());
@@ -267,6 +267,7 @@ fn mirror_of(rules: &SiteRules) -> Option<Box<str>> {
 
 fn figures_of(rules: &SiteRules, crawl: Option<CrawlFigures>) -> Figures {
     let SiteSummary { urls, labelled, pages, promise, .. } = *rules.summary();
+    let canonical = rules.canonical_counts();
     let count =
         |is_so: fn(SiteEntry<'_>) -> bool| rules.entries().filter(|entry| is_so(*entry)).count() as u64;
     let unproven = rules.refused().iter().filter(|refused| refused.missing.is_some()).count() as u64;
@@ -275,6 +276,7 @@ fn figures_of(rules: &SiteRules, crawl: Option<CrawlFigures>) -> Figures {
         learned_labelled: labelled,
         learned_pages: pages,
         promise,
+        canonical,
         rules: RuleCounts {
             all: rules.len() as u64,
             applied: count(|entry| entry.is_applied()),
@@ -302,6 +304,9 @@ impl Figures {
             let sum = self.promise.get_or_insert(Promise { lost: 0, pages: 0 });
             sum.lost += promise.lost;
             sum.pages += promise.pages;
+        }
+        if let Some(canonical) = other.canonical {
+            *self.canonical.get_or_insert_default() += canonical;
         }
         let (rules, more) = (&mut self.rules, other.rules);
         rules.all += more.all;

@@ -3,7 +3,7 @@ What the page shows, as data. Texts of crawls stand in it as they are: whoever s
 */
 
 use dedust::Normalizer;
-use dedust::rules::{Decision, Promise, Verdict};
+use dedust::rules::{CanonicalCounts, Decision, Promise, Verdict};
 use dedust_learn::Corpus;
 use serde::Serialize;
 
@@ -47,6 +47,9 @@ pub struct Figures {
     /// Pages that may be merged wrongly at most, with 95 % confidence, if the learner says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub promise: Option<Promise>,
+    /// What the crawl that was learned from knows of canonical URLs, if the rules say so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub canonical: Option<CanonicalCounts>,
     /// Rules by their state.
     pub rules: RuleCounts,
     /// What the rules make of the crawl, if there is one.

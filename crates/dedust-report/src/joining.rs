@@ -53,6 +53,11 @@ impl<'r> JoiningRules<'r> {
         Some(self.rule(rule_ref)?.to_string())
     }
 
+    /// Whether a rule writes canonical URLs; `None` if the rules are compiled.
+    pub fn is_fetchable(&self, rule_ref: &RuleRef) -> Option<bool> {
+        Some(self.rule(rule_ref)?.fetchable())
+    }
+
     /// What `dedust rules` calls a rule; `None` if the rules are compiled.
     pub fn id(&self, rule_ref: &RuleRef) -> Option<String> {
         Some(self.rule(rule_ref)?.id().to_string())

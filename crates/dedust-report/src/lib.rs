@@ -39,4 +39,4 @@ pub use data::{
     TreeNode, TreeOf, UrlTable, VisitPoint,
 };
 pub use joining::{JoiningRules, RuleRef};
-pub use url_store::{Group, Groups, NotKept, Totals, UrlStore};
+pub use url_store::{Group, GroupCanonical, Groups, NotKept, Totals, UrlStore};

@@ -3,7 +3,6 @@ One site in full: its rules with what they save and risk, what is left, its grou
 */
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use dedust::Scratch;
 use dedust::rules::{Evidence, RefusedRule, SiteEntry};
@@ -188,20 +187,14 @@ fn groups(facts: &SiteFacts<'_>, urls: &SiteUrls<'_>) -> Vec<GroupReport> {
     groups
         .iter()
         .map(|group| {
-            let mut by_canonical: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
-            let mut rules: Vec<usize> = Vec::new();
-            for row in group {
-                if let Ok(canonical) = facts.normalizer.normalize_with(urls.url(row), &mut scratch) {
-                    *by_canonical.entry(canonical.to_vec()).or_default() += 1;
-                }
-                rules.extend(urls.rules_of(row).iter().map(|&rule| rule as usize));
-            }
+            let of_row = |row: &&Row| urls.rules_of(row).iter().map(|&rule| rule as usize);
+            let mut rules: Vec<usize> = group.iter().flat_map(of_row).collect();
             rules.sort_unstable();
             rules.dedup();
-            let canonical = by_canonical.iter().min_by_key(|(url, urls)| (Reverse(**urls), url.len()));
+            let members = group.iter().map(|row| row.number);
             let pages: HashSet<u32> = group.iter().filter_map(|row| row.page).collect();
             GroupReport {
-                canonical: canonical.map_or_else(String::new, |(url, _)| printable(url)),
+                canonical: printable(&urls.store.canonical_of(members, &mut scratch).url),
                 title: group.iter().find_map(|row| facts.titles.get(&row.number)).cloned(),
                 size: group.len() as u64,
                 saved_bytes: saved(group),

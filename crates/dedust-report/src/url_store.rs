@@ -5,10 +5,12 @@ Keys are not kept, since they can be made again. Memory is bounded: a URL for wh
 */
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use dedust::errors::ParseUrlError;
 use dedust::{Normalizer, Scratch};
 use dedust_crawl::RowError;
+use dedust_learn::Clues;
 use foldhash::{HashMap, HashSet};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
@@ -39,6 +41,17 @@ struct StoredUrl {
     /// A hash of the key that it has without rules.
     safe: u64,
     size: Option<u64>,
+    /// Whether it was fetched and showed a page.
+    shows_page: bool,
+}
+
+/// The canonical URL of a group.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GroupCanonical {
+    /// One of those that the URLs of the group have: one that showed a page, else that of most URLs, else the shortest.
+    pub url: Vec<u8>,
+    /// How many they have.
+    pub of: usize,
 }
 
 /// Why a URL is not kept.
@@ -144,11 +157,13 @@ impl<'n> UrlStore<'n> {
     }
 
     /// Keeps a URL, unless it was met before, and says which it is, from 0; of several sizes it keeps the first.
-    pub fn push(&mut self, url: &[u8], size: Option<u64>) -> Result<u32, NotKept> {
+    pub fn push(&mut self, url: &[u8], clues: &Clues<'_>) -> Result<u32, NotKept> {
+        let (size, shows_page) = (clues.size, shows_page(clues));
         let next = self.urls.len() as u32;
         if let Some(&number) = self.number_by_url.get(&xxh3_128(url)) {
-            let known = &mut self.urls[number as usize].size;
-            *known = known.or(size);
+            let known = &mut self.urls[number as usize];
+            known.size = known.size.or(size);
+            known.shows_page |= shows_page;
             return Ok(number);
         }
         let key = self.normalizer.key_with(url, &mut self.scratch).map_err(NotKept::BadUrl)?;
@@ -163,7 +178,7 @@ impl<'n> UrlStore<'n> {
         let group = *self.group_by_key.entry(key).or_insert(groups);
         self.number_by_url.insert(xxh3_128(url), next);
         let (block, start) = self.keep_text(url);
-        self.urls.push(StoredUrl { block, start, length: url.len() as u32, group, safe, size });
+        self.urls.push(StoredUrl { block, start, length: url.len() as u32, group, safe, size, shows_page });
         Ok(next)
     }
 
@@ -219,6 +234,28 @@ impl<'n> UrlStore<'n> {
     /// What a fetch of it took.
     pub fn size(&self, number: u32) -> Option<u64> {
         self.urls[number as usize].size
+    }
+
+    /// The canonical URL of URLs of one key, which rules may write in several forms.
+    pub fn canonical_of(&self, members: impl Iterator<Item = u32>, scratch: &mut Scratch) -> GroupCanonical {
+        let mut urls_by_canonical: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
+        let mut shown: HashSet<Vec<u8>> = HashSet::default();
+        for number in members {
+            let url = self.url(number);
+            // Only URLs are kept, so none is refused here.
+            let canonical = self.normalizer.normalize_with(url, scratch).unwrap_or(url);
+            match urls_by_canonical.get_mut(canonical) {
+                Some(urls) => *urls += 1,
+                None => _ = urls_by_canonical.insert(canonical.to_vec(), 1),
+            }
+            if self.urls[number as usize].shows_page {
+                shown.insert(self.no_rules.normalize_with(url, scratch).unwrap_or(url).to_vec());
+            }
+        }
+        let of = urls_by_canonical.len();
+        let rank = |(url, urls): &(Vec<u8>, usize)| (!shown.contains(url), Reverse(*urls), url.len());
+        let best = urls_by_canonical.into_iter().min_by_key(rank);
+        GroupCanonical { url: best.map_or_else(Vec::new, |(url, _)| url), of }
     }
 
     /// The groups of at least `min_size` URLs, those that save most first: by bytes, by URLs, and then as they were met.
@@ -277,6 +314,47 @@ impl Groups {
     }
 }
 
+/// Whether a URL was fetched and showed a page.
+fn shows_page(clues: &Clues<'_>) -> bool {
+    let is_known = clues.cluster.or(clues.digest).or(clues.text_digest).is_some() || clues.main.is_some();
+    clues.redirect.is_none() && clues.status.map_or(is_known, |status| (200..300).contains(&status))
+}
+
 fn members_of<'m>(group: &Group, members: &'m [u32]) -> &'m [u32] {
     &members[group.start as usize..group.end as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use dedust::RuleSet;
+
+    use super::*;
+
+    #[test]
+    fn the_canonical_url_of_a_group_is_one_that_showed_a_page() {
+        // The second parameter is dropped from keys alone, so that canonical URLs differ.
+        let rules = br#"{"version": 1, "sites": {"a.example": {"rules": [
+            {"change": [{"drop": "q.sid"}], "fetchable": true}, {"change": [{"drop": "q.v"}]}
+        ]}}}"#;
+        let normalizer = Normalizer::compile(&RuleSet::load(&rules[..]).unwrap());
+        let page = Clues { status: Some(200), ..Clues::default() };
+        let gone = Clues { status: Some(301), redirect: Some(b"http://a.example/"), ..Clues::default() };
+        let canonical = |rows: &[(&str, &Clues<'_>)]| {
+            let mut store = UrlStore::new(&normalizer, 1 << 24);
+            rows.iter().for_each(|(url, clues)| _ = store.push(url.as_bytes(), clues).unwrap());
+            let groups = store.groups(1);
+            assert_eq!(groups.list.len(), 1);
+            let members = groups.members(&groups.list[0]).iter().copied();
+            let GroupCanonical { url, of } = store.canonical_of(members, &mut Scratch::default());
+            (String::from_utf8(url).unwrap(), of)
+        };
+        let url = |query: &str| format!("http://a.example/p?{query}");
+        let [plain, first, second, version] = ["id=1", "id=1&sid=1", "id=1&sid=2", "id=1&v=2"].map(url);
+        let most = [(&*first, &page), (&*second, &page), (&*plain, &gone)];
+        assert_eq!(canonical(&most), (plain.clone(), 1));
+        let alive = [(&*first, &page), (&*second, &page), (&*plain, &gone), (&*version, &page)];
+        assert_eq!(canonical(&alive), (version.clone(), 2), "though most have the other");
+        let neither = [(&*first, &page), (&*second, &page), (&*version, &gone)];
+        assert_eq!(canonical(&neither), (plain, 2));
+    }
 }

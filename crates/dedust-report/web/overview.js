@@ -60,6 +60,11 @@ function tile(value, name, note, className) {
   return el("div", { class: `tile ${className ?? ""}` }, el("dt", {}, name), el("dd", {}, el("b", {}, value), el("span", {}, note)));
 }
 
+// What the crawl that was learned from knows of canonical URLs.
+function canonicalTile({ alive, unmet, wrong }) {
+  return tile(count(alive), "Canonical URLs alive", `${count(unmet)} unmet, ${count(wrong)} wrong, where the rules were learned`, wrong > 0 ? "bad" : unmet > alive ? "warn" : "good");
+}
+
 function tiles(figures, row) {
   const found = conclusions(figures);
   const out = [
@@ -81,6 +86,7 @@ function tiles(figures, row) {
   if (row.promise) {
     out.push(tile(`≤ ${count(row.promise.lost)}`, "Pages at risk", `of ${count(row.promise.pages)} learned from, with 95 % confidence`, "bad"));
   }
+  if (row.canonical) out.push(canonicalTile(row.canonical));
   // Shares are compared: the crawl may be another than the one that was learned from.
   const isBroken = row.promise && !found.isByLabels && found.lost * row.promise.pages > row.promise.lost * figures.pages;
   return [
@@ -234,6 +240,7 @@ function tilesOfRules(row) {
     tile(count(row.learned_urls), "URLs learned from", `${count(row.learned_pages)} pages`, ""),
   ];
   if (row.promise) out.push(tile(`≤ ${count(row.promise.lost)}`, "Pages at risk", `of ${count(row.promise.pages)}, with 95 % confidence`, "bad"));
+  if (row.canonical) out.push(canonicalTile(row.canonical));
   return [
     el("dl", { class: "tiles" }, out),
     el("p", { class: "note" }, "No crawl was given: what the rules save is not known. Name one, as in ", el("code", {}, "dedust report rules.json crawl.jsonl.gz -o report.html"), "."),

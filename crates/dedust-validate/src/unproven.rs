@@ -273,6 +273,8 @@ fn evidence(fetched: &Fetched, counts: &FetchedGroups, drawn: &Drawn, witnesses:
         observed_until: None,
         examples: witnesses.agreeing.iter().take(EXAMPLES).map(example).collect(),
         trust: Some(Trust::Fetched),
+        canonical: None,
+        canonical_bound: None,
         verdict: Some(Verdict { outcome: Outcome::Confirmed, ..fetched.verdict.clone() }),
     }
 }

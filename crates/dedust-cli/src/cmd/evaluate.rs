@@ -7,13 +7,14 @@ mod errors;
 mod labels;
 mod promises;
 mod show;
+mod wrong_canonical;
 
 use std::io;
 
 use dedust::ParsedUrl;
-use dedust::rules::Promise;
+use dedust::rules::{CanonicalCounts, Promise};
 use dedust_eval::metrics::{MacroAverage, Score};
-use dedust_eval::{Evaluation, Evaluator, Scores};
+use dedust_eval::{CanonicalFates, Evaluation, Evaluator, Scores};
 use dedust_report::JoiningRules;
 use serde::Serialize;
 
@@ -62,9 +63,20 @@ struct ScoresRecord {
     #[serde(flatten)]
     key: ScoreRecord,
     live: f64,
+    canonical_urls: CanonicalRecord,
     changed: f64,
     keep_all_f1: f64,
     url: ScoreRecord,
+}
+
+/// What the crawl says of canonical URLs, and why some are wrong.
+#[derive(Debug, Serialize)]
+struct CanonicalRecord {
+    #[serde(flatten)]
+    counts: CanonicalCounts,
+    redirects: u64,
+    fails: u64,
+    other_page: u64,
 }
 
 /// The fields of [`Score`], with 1 for a dup-reduction that is not defined.
@@ -156,12 +168,14 @@ pub(crate) fn run(args: &EvaluateArgs, printer: &mut Printer) -> anyhow::Result<
         ReportFormat::Text => {
             print_text(&evaluation, printer)?;
             promises.print(&evaluation, printer)?;
+            wrong_canonical::print_counts(evaluation.micro.canonical, printer)?;
         }
         ReportFormat::Json => print_json(&evaluation, &promises, printer)?,
     }
     if args.errors {
-        let joining = JoiningRules::new(&normalizer, rules.as_ref());
-        errors::print(&urls, &known, &normalizer, joining, args, printer)?;
+        let mut joining = JoiningRules::new(&normalizer, rules.as_ref());
+        errors::print(&urls, &known, &normalizer, &mut joining, args, printer)?;
+        wrong_canonical::print(&urls, &known, &normalizer, &joining, args, printer)?;
     }
     if let Some(site) = &args.show {
         show::site(&args.rules, site, args.format, printer)?;
@@ -172,6 +186,7 @@ pub(crate) fn run(args: &EvaluateArgs, printer: &mut Printer) -> anyhow::Result<
             counted(evaluation.unlabelled as u64, "URL", "URLs")
         ));
     }
+    wrong_canonical::warn(evaluation.micro.canonical, args.errors, printer);
     printer.finish()?;
     Ok(verdict(args, &evaluation.micro.key, printer))
 }
@@ -273,10 +288,18 @@ impl From<&Scores> for ScoresRecord {
         Self {
             key: (&scores.key).into(),
             live: scores.live,
+            canonical_urls: scores.canonical.into(),
             changed: scores.changed,
             keep_all_f1: scores.keep_all.f1,
             url: (&scores.url).into(),
         }
+    }
+}
+
+impl From<CanonicalFates> for CanonicalRecord {
+    fn from(fates: CanonicalFates) -> Self {
+        let CanonicalFates { counts, redirects, fails, other_page } = fates;
+        Self { counts, redirects, fails, other_page }
     }
 }
 

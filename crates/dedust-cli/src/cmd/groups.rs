@@ -1,8 +1,8 @@
 /*!
 `dedust groups`: rules and a crawl in, the groups of URLs that the rules take for one page out.
 
-A group is all URLs of one key. Its canonical URL is that of most of its URLs; of several that as many have, the shortest, then
-the first in the order of bytes. What a group saves are the URLs after the first that was met, which a crawler would fetch.
+A group is all URLs of one key. Its canonical URL is one that showed a page, else that of most of its URLs; of several that as many have, the
+shortest, then the first in the order of bytes. What a group saves are the URLs after the first that was met, which a crawler would fetch.
 */
 
 mod args;
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &GroupsArgs, printer: &mut Printer) -> anyhow::Result<Ex
     printer.write_to(&args.output)?;
     let mut store = UrlStore::new(&normalizer, args.trial.memory_bytes());
     let read = read_rows(&args.inputs, &args.trial.read, printer, |seen| {
-        store.push(seen.url(), seen.size())?;
+        store.push(seen.url(), &seen.clues())?;
         Ok(())
     });
     if store.is_full() {

@@ -87,6 +87,7 @@ fn learn(corpus: &Corpus, settings: &LearnSettings) -> Learned {
         hosts: if search.holds_everywhere { Vec::new() } else { search.hosts },
         rules: separator.into_iter().chain(search.rules).collect(),
         canonical_urls: BTreeMap::new(),
+        canonical: None,
         unmet: Vec::new(),
     };
     let of_judged = search.accepted.iter().map(|judged| judged.candidate.prior());

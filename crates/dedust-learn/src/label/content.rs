@@ -3,6 +3,7 @@ What was seen at a URL, apart from what ties it to others: does another URL show
 */
 
 use super::Clues;
+use crate::canonical_fate::Seen;
 use crate::likeness::{Likeness, PageText, identity_of};
 use crate::text_hash::TextHash;
 
@@ -106,9 +107,14 @@ impl Content {
         self.page.text == 0 && self.page.body == 0
     }
 
-    /// Whether it showed a page.
-    pub(crate) fn is_page(&self) -> bool {
-        self.outcome == Outcome::Page
+    /// What was seen; of a URL with a label a page was, if nothing else was.
+    pub(crate) fn seen(&self, has_label: bool) -> Seen {
+        match () {
+            () if self.leads_on() => Seen::Redirect,
+            () if self.is_error() => Seen::Error,
+            () if self.outcome == Outcome::Page || has_label => Seen::Page,
+            () => Seen::Unknown,
+        }
     }
 
     /// Whether there is no such page.

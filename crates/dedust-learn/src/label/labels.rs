@@ -7,6 +7,7 @@ use foldhash::HashMap;
 use super::Sighting;
 use super::content::{Content, Relation};
 use super::tie::Ties;
+use crate::canonical_fate::Seen;
 use crate::evidence::EvidenceKinds;
 use crate::likeness::Likeness;
 
@@ -102,6 +103,12 @@ impl Labels {
         let content = |row: u32| self.contents.get(row as usize);
         let relation = |one: &Content| Some(one.relation(content(other)?, &self.likeness));
         content(row).and_then(relation) == Some(Relation::Different)
+    }
+
+    /// What was seen at a row.
+    pub fn seen(&self, row: u32) -> Seen {
+        let content = self.contents.get(row as usize);
+        content.map_or(Seen::Unknown, |content| content.seen(self.label_of(row).is_some()))
     }
 
     /// What was seen at each row; once.

@@ -76,7 +76,8 @@ fn check_replace(Replace { from, to, .. }: &Replace) -> Result<(), InvalidRule> 
 }
 
 pub(super) fn check_rule(rule: &Rule) -> Result<(), InvalidRule> {
-    if !(0.0..=1.0).contains(&rule.evidence.failure_bound) {
+    let bounds = [Some(rule.evidence.failure_bound), rule.evidence.canonical_bound];
+    if !bounds.into_iter().flatten().all(|bound| (0.0..=1.0).contains(&bound)) {
         return Err(InvalidRule::FailureBound);
     }
     for spot in rule.when.keys() {

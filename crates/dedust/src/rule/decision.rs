@@ -12,7 +12,7 @@ use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Change, Closed, Evidence, Promise, Rule, SiteEntry, SiteRules, Spot, Test};
+use super::{CanonicalCounts, Change, Closed, Evidence, Promise, Rule, SiteEntry, SiteRules, Spot, Test};
 
 /// Who decided, when and why.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,6 +109,13 @@ impl SiteRules {
         }
         let lost = if self.applied().next().is_none() { 0 } else { lost };
         Some(Promise { lost, pages })
+    }
+
+    /// What the crawl knows of the canonical URLs, if all rules that would write them are applied, and no others.
+    pub fn canonical_counts(&self) -> Option<CanonicalCounts> {
+        let is_as_learned = |rule: &Rule| rule.is_applied() == rule.evidence.canonical.is_some();
+        let mut writers = self.rules().iter().filter(|rule| rule.fetchable);
+        self.summary().canonical.filter(|_| writers.all(is_as_learned))
     }
 }
 

@@ -2,6 +2,8 @@
 Why a rule is trusted: what the training URLs said about it.
 */
 
+use std::ops::AddAssign;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Outcome, Verdict};
@@ -35,6 +37,12 @@ pub struct Evidence {
     /// How well a rule is known to be right, if its learner says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
+    /// The canonical URLs that would be others without the rule, if it writes any and its learner says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub canonical: Option<CanonicalCounts>,
+    /// The share of these that are wrong is at most this, of those of which the crawl knows, with 95 % confidence.
+    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "four_digits_if_any")]
+    pub canonical_bound: Option<f64>,
     /// What fetching pages said about the rule, if that was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
@@ -74,6 +82,18 @@ pub struct Promise {
     pub pages: u64,
 }
 
+/// What a crawl knows of canonical URLs. Each counts once, for the first URL that has it, if the page of that was seen at some URL.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CanonicalCounts {
+    /// They were fetched and showed the page.
+    pub alive: u64,
+    /// Nobody has fetched them.
+    pub unmet: u64,
+    /// They redirect, fail or show another page.
+    pub wrong: u64,
+}
+
 /// Two URLs of one page that a rule brings together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -82,6 +102,21 @@ pub struct Example {
     pub url: Box<str>,
     /// A duplicate of it.
     pub duplicate: Box<str>,
+}
+
+impl CanonicalCounts {
+    /// How many there are.
+    pub const fn all(self) -> u64 {
+        self.alive.saturating_add(self.unmet).saturating_add(self.wrong)
+    }
+}
+
+impl AddAssign for CanonicalCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.alive = self.alive.saturating_add(other.alive);
+        self.unmet = self.unmet.saturating_add(other.unmet);
+        self.wrong = self.wrong.saturating_add(other.wrong);
+    }
 }
 
 impl Evidence {
@@ -104,4 +139,12 @@ impl Evidence {
 /// Fixed precision, so that the same rules are the same bytes on every machine.
 fn four_digits<S: serde::Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64((number * 1e4).round() / 1e4)
+}
+
+#[expect(clippy::ref_option, reason = "serde passes references")]
+fn four_digits_if_any<S: serde::Serializer>(number: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    match number {
+        Some(number) => four_digits(number, serializer),
+        None => serializer.serialize_none(),
+    }
 }

@@ -132,9 +132,10 @@ impl SiteKeeper<'_> {
         refused
             .retain(|refused| index.indexes_of(&decided, &refused.to_rule(Evidence::default())).is_empty());
         let promise = learned.summary().promise.filter(|_| is_counted);
+        let canonical = learned.summary().canonical.filter(|_| !has_pinned);
         let rules = self.settle(learned, rules).with_refused(refused);
         // What a rule loses that was not learned from this crawl is not in the promise.
-        let summary = SiteSummary { promise, ..rules.summary().clone() };
+        let summary = SiteSummary { promise, canonical, ..rules.summary().clone() };
         rules.with_summary(summary).with_hosts(hosts).with_canonical_urls(canonical_urls)
     }
 

@@ -207,7 +207,13 @@ fn summary(first: &SiteRules, second: &SiteRules) -> SiteSummary {
         (None, promise) if first.is_empty() => promise,
         _ => None,
     };
-    SiteSummary { promise, ..larger.summary().clone() }
+    // Rules of two crawls write other URLs than those of either.
+    let canonical = match (first.is_empty(), second.is_empty()) {
+        (_, true) => first.summary().canonical,
+        (true, _) => second.summary().canonical,
+        (false, false) => None,
+    };
+    SiteSummary { promise, canonical, ..larger.summary().clone() }
 }
 
 /// The site of one set, with decisions of both about rules that both have if these can stand together.

@@ -36,7 +36,7 @@ pub use decision::{Decision, RuleId};
 pub use definition::{
     Area, Change, Closed, Count, Mapped, PathPart, Replace, Rule, Source, Spelling, Spot, Test,
 };
-pub use evidence::{Evidence, Example, Promise, Trust};
+pub use evidence::{CanonicalCounts, Evidence, Example, Promise, Trust};
 pub use facts::{Facts, Failure, Loss, NewValues, Put, Taken, WaitsFor, Written};
 pub(crate) use file::each_site;
 pub use file::{FORMAT_VERSION, LoadRulesError};

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::check::check_rule;
 use super::never_made::EarlierRules;
-use super::{InvalidRule, Mirror, Promise, RefusedRule, Rule, SiteEntry, Standing};
+use super::{CanonicalCounts, InvalidRule, Mirror, Promise, RefusedRule, Rule, SiteEntry, Standing};
 use crate::url::{ParsedUrl, has_subdomains, site_of};
 
 /// Rules for any number of sites.
@@ -74,12 +74,22 @@ pub struct SiteSummary {
     /// What the rules are expected to lose at most, if their learner says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promise: Option<Promise>,
+    /// The canonical URLs that the rules write for URLs whose page was seen, if their learner says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub canonical: Option<CanonicalCounts>,
 }
 
 impl SiteSummary {
     /// Nothing is known, as of rules by hand and of mirrors.
-    const NONE: Self =
-        Self { urls: 0, labelled: 0, pages: 0, raw_rules: 0, qualified_rules: 0, promise: None };
+    const NONE: Self = Self {
+        urls: 0,
+        labelled: 0,
+        pages: 0,
+        raw_rules: 0,
+        qualified_rules: 0,
+        promise: None,
+        canonical: None,
+    };
 }
 
 impl Default for SiteSummary {

@@ -148,6 +148,8 @@ fn deploy(corpus: &Corpus, tokens: &TokenList, store: &Store<'_>, rules: &[Valid
         fetchable: true,
         evidence: Evidence {
             trust: None,
+            canonical: None,
+            canonical_bound: None,
             verdict: None,
             urls: changed.len() as u64,
             support_pairs: tested,

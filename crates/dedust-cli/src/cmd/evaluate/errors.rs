@@ -73,7 +73,7 @@ struct UrlRecord<'a> {
 
 /// What the crawl says of a URL, in the row in which it came first.
 #[derive(Debug, Default, Serialize)]
-struct Facts {
+pub(super) struct Facts {
     #[serde(skip_serializing_if = "Option::is_none")]
     cluster: Option<Box<str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,11 +102,11 @@ impl KnownUrls {
         }
     }
 
-    fn url(&self, number: u32) -> &[u8] {
+    pub(super) fn url(&self, number: u32) -> &[u8] {
         &self.0[number as usize].0
     }
 
-    fn facts(&self, number: u32) -> &Facts {
+    pub(super) fn facts(&self, number: u32) -> &Facts {
         &self.0[number as usize].1
     }
 }
@@ -162,7 +162,7 @@ pub(super) fn print(
     urls: &[EvaluatedUrl],
     known: &KnownUrls,
     normalizer: &Normalizer,
-    mut joining: JoiningRules<'_>,
+    joining: &mut JoiningRules<'_>,
     args: &EvaluateArgs,
     printer: &mut Printer,
 ) -> anyhow::Result<()> {
@@ -347,6 +347,14 @@ fn differences(a: &Facts, b: &Facts) -> Vec<String> {
 }
 
 impl Facts {
+    /// How the request ended, in words: `status 301, redirects to http://a.example/`.
+    pub(super) fn outcome(&self) -> String {
+        let status = self.status.map(|status| format!("status {status}"));
+        let redirect = self.redirect.as_ref().map(|target| format!("redirects to {target}"));
+        let title = self.title.as_ref().map(|title| format!("title `{title}`"));
+        status.into_iter().chain(redirect).chain(title).collect::<Vec<_>>().join(", ")
+    }
+
     fn of(row: &CrawlRow) -> Self {
         let text = |value: Option<&str>| value.map(Into::into);
         let link = |value: Option<&[u8]>| value.map(|url| printable(url).into());
@@ -367,7 +375,9 @@ mod tests {
     use super::*;
 
     fn urls(rows: &[(u128, u32)]) -> Vec<EvaluatedUrl> {
-        rows.iter().map(|&(key, page)| EvaluatedUrl { key, page: Some(page), is_other: true }).collect()
+        rows.iter()
+            .map(|&(key, page)| EvaluatedUrl { key, page: Some(page), is_other: true, canonical: None })
+            .collect()
     }
 
     #[test]

@@ -2,13 +2,11 @@
 Groups as text, as JSON Lines or as CSV.
 */
 
-use std::cmp::Reverse;
 use std::io::{self, Write};
 
 use dedust::{Normalizer, Scratch};
 use dedust_crawl::printable;
 use dedust_report::{Group, Groups, JoiningRules, RuleRef, Totals, UrlStore};
-use foldhash::HashMap;
 use serde::Serialize;
 
 use super::args::{GroupsArgs, GroupsFormat};
@@ -216,24 +214,12 @@ impl<'a, W: Write> Writer<'a, W> {
     fn shown<'g>(&mut self, group: &Group, groups: &'g Groups) -> Shown<'g> {
         let members = groups.members(group);
         let urls: Vec<&[u8]> = members.iter().map(|&number| self.store.url(number)).collect();
-        let mut members_by_canonical: HashMap<Vec<u8>, usize> = HashMap::default();
-        for url in &urls {
-            // Only URLs are kept, so none is refused here.
-            let canonical = self.normalizer.normalize_with(url, &mut self.scratch).unwrap_or(url);
-            match members_by_canonical.get_mut(canonical) {
-                Some(members) => *members += 1,
-                None => _ = members_by_canonical.insert(canonical.to_vec(), 1),
-            }
-        }
-        let canonical = members_by_canonical
-            .iter()
-            .min_by_key(|(canonical, members)| (Reverse(**members), canonical.len(), canonical.as_slice()))
-            .map_or_else(String::new, |(canonical, _)| printable(canonical));
+        let canonical = self.store.canonical_of(members.iter().copied(), &mut self.scratch);
         let key = urls.first().and_then(|url| self.normalizer.key_with(url, &mut self.scratch).ok());
         Shown {
             key: key.map_or_else(String::new, printable),
-            canonical,
-            canonical_urls: members_by_canonical.len(),
+            canonical: printable(&canonical.url),
+            canonical_urls: canonical.of,
             rules: self.joining.of(&urls),
             members,
         }

@@ -5,7 +5,7 @@ What learning came to: a table of sites, and the first rules in words.
 use std::cmp::Reverse;
 use std::io;
 
-use dedust::rules::{Evidence, Promise, SiteEntry, SiteRules};
+use dedust::rules::{CanonicalCounts, Evidence, Promise, SiteEntry, SiteRules};
 use dedust_learn::support::{Form, UnmetPreference, UnmetReason, failure_bound};
 use dedust_learn::{EvidenceKinds, LearnOptions, Preference, SiteReport, Training};
 use serde::Serialize;
@@ -43,6 +43,9 @@ enum Record<'a> {
         /// What the rules are expected to lose at most.
         #[serde(skip_serializing_if = "Option::is_none")]
         promise: Option<Promise>,
+        /// What the crawl knows of canonical URLs.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        canonical: Option<CanonicalCounts>,
     },
     /// All sites.
     Total {
@@ -50,6 +53,8 @@ enum Record<'a> {
         sites: usize,
         #[serde(flatten)]
         figures: Figures,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        canonical: Option<CanonicalCounts>,
     },
 }
 
@@ -127,10 +132,40 @@ pub(super) fn json(training: &Training, printer: &mut Printer) -> io::Result<()>
     for report in &training.sites {
         let figures = Figures::of(report);
         let mirror_of = report.mirror_of.as_deref();
-        let promise = training.rules.site(&report.site).and_then(SiteRules::promise);
-        printer.json(&Record::Site { site: &report.site, mirror_of, figures, promise })?;
+        let rules = training.rules.site(&report.site);
+        let promise = rules.and_then(SiteRules::promise);
+        let canonical = rules.and_then(SiteRules::canonical_counts);
+        printer.json(&Record::Site { site: &report.site, mirror_of, figures, promise, canonical })?;
     }
-    printer.json(&Record::Total { sites: training.sites.len(), figures: Figures::total(&training.sites) })
+    let figures = Figures::total(&training.sites);
+    printer.json(&Record::Total { sites: training.sites.len(), figures, canonical: canonical(training) })
+}
+
+/// What the crawl knows of the canonical URLs of all sites; `None` if no site has rules that say so.
+fn canonical(training: &Training) -> Option<CanonicalCounts> {
+    let with_rules = training.rules.sites().filter(|(_, site)| !site.is_empty());
+    let counts = with_rules.filter_map(|(_, site)| site.canonical_counts());
+    counts.fold(None, |sum, counts| {
+        let mut sum = sum.unwrap_or_default();
+        sum += counts;
+        Some(sum)
+    })
+}
+
+/// Warns of canonical URLs that are wrong, or that nobody has fetched.
+fn canonical_risks(training: &Training, printer: &mut Printer) {
+    let Some(counts) = canonical(training) else { return };
+    if counts.wrong > 0 {
+        let (urls, verbs) = match counts.wrong {
+            1 => ("canonical URL", "redirects, fails or shows"),
+            _ => ("canonical URLs", "redirect, fail or show"),
+        };
+        printer.warning(format_args!("{} {urls} {verbs} another page in this crawl", count(counts.wrong)));
+        printer.hint("see them with `dedust evaluate RULES CRAWL --errors`");
+    }
+    if let Some(warning) = words::mostly_unmet(counts) {
+        printer.warning(warning);
+    }
 }
 
 /// The report for people.
@@ -161,6 +196,9 @@ pub(super) fn text(training: &Training, args: &LearnArgs, options: &LearnOptions
             count(total.saved_without_rules),
             counted(total.saved, "URL is", "URLs are"),
         ));
+    }
+    if let Some(counts) = canonical(training) {
+        printer.note(format_args!("canonical URLs: {}", words::canonical(counts)));
     }
     let mut shown = 0;
     for report in &sites {
@@ -226,6 +264,7 @@ pub(super) fn text(training: &Training, args: &LearnArgs, options: &LearnOptions
         printer.note(format_args!("\n{written} written to {target}"));
     }
     risks(training, options.max_loss, printer);
+    canonical_risks(training, printer);
     if training.rules.sites().any(|(_, site)| site.mirror().is_some()) {
         printer.hint("mirrors are applied with --trust-mirrors only");
     }

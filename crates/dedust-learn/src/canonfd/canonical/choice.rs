@@ -168,6 +168,14 @@ impl<'p, 'c> Search<'p, 'c> {
         writer.as_ref().is_some_and(|writer| writer.is_on)
     }
 
+    /// The writers that are on and change the URLs of a tree: the slot and the side of each.
+    pub(super) fn changing(&self, tree: u32) -> Vec<(usize, usize)> {
+        let mut writers = Vec::new();
+        let note = |id| writers.push((usize::from(id / 2), usize::from(id % 2)));
+        self.trees[tree as usize].walk(|id| self.is_on(id), note);
+        writers
+    }
+
     /// What comes of a tree if the writers of one slot have a state, and all others stay.
     pub(super) fn fate(&self, tree: u32, slot: usize, state: State) -> (Fate, Gain) {
         self.trees[tree as usize].fate(|id| match usize::from(id / 2) == slot {

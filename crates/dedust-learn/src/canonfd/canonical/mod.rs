@@ -11,11 +11,13 @@ key but for its spelling: the rules bring together the same URLs before and afte
 3. `choice.rs` chooses the rules by which most canonical URLs are alive, over all URLs at once.
 4. `narrow.rs` has a rule that writes what is wrong under some values of a part of the URL write nothing there.
 5. `observed.rs` says what the crawl knows of single URLs that the rules write.
+6. `counts.rs` says how many canonical URLs are alive, unmet and wrong in the end.
 
 All other rules change keys alone, and the canonical URL stays as it is.
 */
 
 mod choice;
+mod counts;
 mod narrow;
 mod observed;
 mod pages;
@@ -80,9 +82,11 @@ pub(super) fn write_canonical(
     if let Some(mut search) = Search::new(&pages, slots, preferred) {
         learned.unmet.extend(search.run());
         leave_out_what_changes_keys(&mut search, &before);
+        counts::note(&mut search);
         learned.rules = rules_of(&search.slots);
     }
     learned.canonical_urls = observed(&pages, &learned.rules);
+    learned.canonical = counts::of_site(&pages, &learned);
     learned
 }
 

@@ -4,17 +4,8 @@ What the crawl knows of each URL of a site: whether it shows its page, and wheth
 
 use foldhash::HashMap;
 
+use crate::canonical_fate::{CanonicalFate, Seen};
 use crate::corpus::Corpus;
-
-/// What the crawl knows of a URL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Seen {
-    /// It was fetched and showed a page.
-    Alive,
-    /// It redirects, or answers with an error.
-    Gone,
-    Unknown,
-}
 
 /// What the crawl knows of the canonical URL of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,23 +54,16 @@ pub(super) struct Pages<'c> {
 impl<'c> Pages<'c> {
     pub(super) fn new(corpus: &'c Corpus, keys: &[u32]) -> Self {
         let all = 0..corpus.len() as u32;
-        let seen = |row: u32| {
-            let content = corpus.content(row);
-            match () {
-                () if content.leads_on() || content.is_error() => Seen::Gone,
-                () if content.is_page() || corpus.label(row).is_some() => Seen::Alive,
-                () => Seen::Unknown,
-            }
-        };
+        let seen = |row: u32| corpus.content(row).seen(corpus.label(row).is_some());
         let seen: Vec<Seen> = all.clone().map(seen).collect();
         let mut is_alive = vec![false; corpus.page_count()];
-        for row in all.clone().filter(|&row| seen[row as usize] == Seen::Alive) {
+        for row in all.clone().filter(|&row| seen[row as usize] == Seen::Page) {
             if let Some(page) = corpus.label(row) {
                 is_alive[page as usize] = true;
             }
         }
         let is_asked = |row: &u32| {
-            seen[*row as usize] == Seen::Alive
+            seen[*row as usize] == Seen::Page
                 || corpus.label(*row).is_some_and(|page| is_alive[page as usize])
         };
         let asked = all.clone().filter(is_asked).collect();
@@ -105,21 +89,30 @@ impl<'c> Pages<'c> {
         let (ours, theirs) = (self.corpus.label(row), self.corpus.label(other));
         match self.seen[other as usize] {
             // The rules say that it is the same page, and are believed; this one URL does not speak for them.
-            Seen::Alive if ours != theirs && self.corpus.are_different(row, other) => unmet,
-            Seen::Alive => {
+            Seen::Page if ours != theirs && self.corpus.are_different(row, other) => unmet,
+            Seen::Page => {
                 (Fate::Alive, URL * (1 + self.standing(other) as Gain - self.standing(row) as Gain))
             }
-            Seen::Gone if self.seen[row as usize] == Seen::Gone => (Fate::Left, -2 * URL),
-            Seen::Gone => (Fate::Wrong, WRONG),
+            Seen::Redirect | Seen::Error if self.is_gone(row) => (Fate::Left, -2 * URL),
+            Seen::Redirect | Seen::Error => (Fate::Wrong, WRONG),
             Seen::Unknown => unmet,
         }
+    }
+
+    /// What is known of `canonical` as the canonical URL of a row. A page that is known to be another is one here, though the rules say
+    /// that it is the same.
+    pub(super) fn known(&self, row: u32, canonical: &[u8]) -> CanonicalFate {
+        let Some(&other) = self.rows.get(canonical) else { return CanonicalFate::Unmet };
+        let has_other_label = self.corpus.label(row) != self.corpus.label(other);
+        let is_other = other != row && has_other_label && self.corpus.are_different(row, other);
+        CanonicalFate::of(self.seen[other as usize], is_other)
     }
 
     /// Whether the site itself would have the URL stand for its page, or another.
     pub(super) fn standing(&self, row: u32) -> Standing {
         let content = self.corpus.content(row);
         match () {
-            () if self.seen[row as usize] != Seen::Alive || content.names_another() => Standing::Replaced,
+            () if self.seen[row as usize] != Seen::Page || content.names_another() => Standing::Replaced,
             () if content.is_named() => Standing::Named,
             () => Standing::Unnamed,
         }
@@ -127,12 +120,12 @@ impl<'c> Pages<'c> {
 
     /// Whether a URL was fetched and showed a page.
     pub(super) fn is_alive(&self, row: u32) -> bool {
-        self.seen[row as usize] == Seen::Alive
+        self.seen[row as usize] == Seen::Page
     }
 
     /// Whether a URL redirects, or answers with an error.
     pub(super) fn is_gone(&self, row: u32) -> bool {
-        self.seen[row as usize] == Seen::Gone
+        matches!(self.seen[row as usize], Seen::Redirect | Seen::Error)
     }
 
     /// Whether nobody has fetched a URL.

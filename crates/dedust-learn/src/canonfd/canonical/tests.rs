@@ -1,4 +1,5 @@
 use dedust::Normalizer;
+use dedust::rules::{CanonicalCounts, Rule};
 
 use crate::preference::UnmetReason;
 use crate::{Clues, Crawl, EvidenceKinds, LearnOptions, Trainer, Training};
@@ -55,6 +56,23 @@ fn canonical(training: &Training, url: &str) -> String {
     canonical.to_string()
 }
 
+/// How many canonical URLs of the site are alive, unmet and wrong.
+fn counts(training: &Training) -> [u64; 3] {
+    figures(training.rules.sites().next().unwrap().1.canonical_counts())
+}
+
+/// The same of each rule that writes canonical URLs, with the bound.
+fn counts_by_rule(training: &Training) -> Vec<([u64; 3], Option<f64>)> {
+    let rules = training.rules.sites().next().unwrap().1.rules().iter();
+    let of_rule = |rule: &Rule| (figures(rule.evidence.canonical), rule.evidence.canonical_bound);
+    rules.filter(|rule| rule.fetchable).map(of_rule).collect()
+}
+
+fn figures(counts: Option<CanonicalCounts>) -> [u64; 3] {
+    let CanonicalCounts { alive, unmet, wrong } = counts.unwrap();
+    [alive, unmet, wrong]
+}
+
 #[test]
 fn the_scheme_that_shows_more_pages_is_written_unless_people_want_the_other() {
     let others = [("https://a.example", 30)];
@@ -100,6 +118,10 @@ fn slashes_are_written_as_the_site_redirects() {
             }
         }
         let training = rows.learn(&[]);
+        assert_eq!(counts(&training), [60, 0, 0]);
+        let [(of_rule, bound)] = counts_by_rule(&training)[..] else { panic!("one rule writes slashes") };
+        assert_eq!(of_rule, [30, 0, 0], "the redirects lead to 30 of them");
+        assert!((bound.unwrap() - 0.0950).abs() < 1e-4);
         for page in [3, 4, 70] {
             let url = format!("https://s.example/p-{page}{written}");
             assert_eq!(canonical(&training, &url), url);
@@ -122,6 +144,25 @@ fn a_url_that_never_existed_is_not_written() {
         let url = format!("http://m.example/{}/artikel-{page}", sections[page % 4]);
         assert_eq!(canonical(&training, &url), url);
     }
+    assert_eq!((counts(&training), counts_by_rule(&training)), ([120, 0, 0], Vec::new()));
+}
+
+#[test]
+fn what_nobody_has_fetched_is_unmet() {
+    let mut rows = Rows::new();
+    for page in 0..60 {
+        let url = format!("http://a.example/p?id={page}");
+        if page < 50 {
+            rows.shows(&url, page, None);
+        }
+        for session in [7919, 104_729] {
+            rows.shows(&format!("{url}&sid={}", session * (page + 1)), page, None);
+        }
+    }
+    let training = rows.learn(&[]);
+    assert_eq!(canonical(&training, "http://a.example/q?id=3"), "http://a.example/q?id=3");
+    assert_eq!(counts(&training), [50, 10, 0]);
+    assert_eq!(counts_by_rule(&training)[0].0, [50, 10, 0], "each once, though two URLs have it");
 }
 
 #[test]

@@ -34,13 +34,27 @@ pub(super) struct Grower<'p, 'c> {
 impl Tree {
     /// What comes of a URL if these writers are on.
     pub(super) fn fate(&self, is_on: impl Fn(WriterId) -> bool) -> (Fate, Gain) {
+        self.walk(is_on, |_| ())
+    }
+
+    /// The same, with each writer that changes the URL.
+    pub(super) fn walk(
+        &self,
+        is_on: impl Fn(WriterId) -> bool,
+        mut changes: impl FnMut(WriterId),
+    ) -> (Fate, Gain) {
         let mut at = 0;
         loop {
             let number = self.0[at];
             if number & LEAF != 0 {
                 return leaf_of(number);
             }
-            at += 2 + if is_on(number) { 0 } else { usize::from(self.0[at + 1]) };
+            if is_on(number) {
+                changes(number);
+                at += 2;
+            } else {
+                at += 2 + usize::from(self.0[at + 1]);
+            }
         }
     }
 

@@ -1,0 +1,63 @@
+/*!
+What a crawl knows of the canonical URL of a URL, from what was seen at both.
+*/
+
+use dedust::rules::CanonicalCounts;
+
+/// What was seen at a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Seen {
+    /// Nothing that says anything.
+    Unknown,
+    /// An error that stays.
+    Error,
+    /// It leads to another URL.
+    Redirect,
+    /// It showed a page.
+    Page,
+}
+
+/// What is known of the canonical URL of a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CanonicalFate {
+    /// It was fetched and showed the page.
+    Alive,
+    /// Nobody has fetched it.
+    Unmet,
+    /// It leads to another URL.
+    Redirects,
+    /// It answers with an error.
+    Fails,
+    /// It shows another page.
+    OtherPage,
+}
+
+impl CanonicalFate {
+    /// What comes of what was seen at the canonical URL, and whether that is known to be another page.
+    pub fn of(seen: Seen, is_other: bool) -> Self {
+        match seen {
+            Seen::Unknown => Self::Unmet,
+            Seen::Error => Self::Fails,
+            Seen::Redirect => Self::Redirects,
+            Seen::Page if is_other => Self::OtherPage,
+            Seen::Page => Self::Alive,
+        }
+    }
+
+    /// Whether the canonical URL is known not to show the page.
+    pub fn is_wrong(self) -> bool {
+        match self {
+            Self::Alive | Self::Unmet => false,
+            Self::Redirects | Self::Fails | Self::OtherPage => true,
+        }
+    }
+
+    /// Adds it to what is known of others.
+    pub fn count(self, counts: &mut CanonicalCounts) {
+        match self {
+            Self::Alive => counts.alive += 1,
+            Self::Unmet => counts.unmet += 1,
+            Self::Redirects | Self::Fails | Self::OtherPage => counts.wrong += 1,
+        }
+    }
+}
