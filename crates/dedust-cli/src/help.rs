@@ -334,7 +334,7 @@ pub(crate) const GROUPS: &str = r#"Examples:
   dedust groups rules.json crawl.parquet --format jsonl -o groups.jsonl
   dedust groups rules.json crawl.cdxj --format csv -o groups.csv
 
-A group is all distinct URLs of one key. Those that save most bytes come first, then those of most URLs, then those met first. `first` is the URL that was met first, which a crawler would fetch; what a group saves are the others, and their bytes where the crawl has sizes. The canonical URL is that of most URLs of the group; of several that as many have it is the shortest, then the first by its bytes. As text, the first 20 groups are shown with 5 URLs each; with --all, and in the other formats, all of them.
+A group is all distinct URLs of one key. Those that save most bytes come first, then those of most URLs, then those met first. `first` is the URL that was met first, which a crawler would fetch; what a group saves are the others, and their bytes where the crawl has sizes. The canonical URL is one that was fetched and showed the page, else that of most URLs of the group; of several that as many have it is the shortest, then the first by its bytes. As text, the first 20 groups are shown with 5 URLs each; with --all, and in the other formats, all of them.
 
 A group is joined by the rules without which its URLs would have several keys. Where any one of several rules is enough, all that changed a URL of the group are named. Rules count from 0; `dedust explain` says more about them.
 

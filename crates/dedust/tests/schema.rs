@@ -74,6 +74,33 @@ fn both_take_and_refuse_the_same_rules() {
     }
 }
 
+#[test]
+fn both_take_and_refuse_the_same_counts_of_canonical_urls() {
+    let mut schemas = Schemas::new();
+    let schema = schema(&mut schemas);
+    for (counts, bound, fits) in [
+        (r#"{"alive": 40, "unmet": 3, "wrong": 0}"#, "0.0722", true),
+        (r#"{"alive": 40, "unmet": 3, "wrong": 0}"#, "1.5", false),
+        (r#"{"alive": 40, "unmet": 3}"#, "0.0722", false),
+        (r#"{"alive": 40, "unmet": 3, "wrong": 0, "dead": 1}"#, "0.0722", false),
+        (r#"{"alive": 40, "unmet": -3, "wrong": 0}"#, "0.0722", false),
+    ] {
+        let evidence = format!(
+            r#"{{"urls": 9, "support_pairs": 9, "false_pairs": 0, "groups": 9, "failed_groups": 0, "failure_bound": 0.3, "kinds": [],
+                "canonical": {counts}, "canonical_bound": {bound}}}"#
+        );
+        let rule =
+            format!(r#"{{"change": [{{"drop": "q.sid"}}], "fetchable": true, "evidence": {evidence}}}"#);
+        agree_on(&schemas, schema, &format!(r#"{{"rules": [{rule}]}}"#), fits);
+    }
+    for (counts, fits) in [(r#"{"alive": 1, "unmet": 0, "wrong": 2}"#, true), (r#"{"alive": 1}"#, false)] {
+        let summary = format!(
+            r#"{{"urls": 9, "labelled": 9, "pages": 3, "raw_rules": 1, "qualified_rules": 1, "canonical": {counts}}}"#
+        );
+        agree_on(&schemas, schema, &format!(r#"{{"summary": {summary}, "rules": []}}"#), fits);
+    }
+}
+
 /// Whether loading and the schema take, or refuse, what is said of a site.
 fn agree_on(schemas: &Schemas, schema: SchemaIndex, site: &str, fits: bool) {
     let file = format!(r#"{{"version": 1, "sites": {{"a.example": {site}}}}}"#);

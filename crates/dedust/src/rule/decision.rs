@@ -190,6 +190,31 @@ mod tests {
     }
 
     #[test]
+    fn counts_of_canonical_urls_are_those_of_what_is_applied() {
+        let writes = r#"{"change": [{"drop": "q.sid"}], "fetchable": true, "evidence": {"urls": 9, "support_pairs": 9, "false_pairs": 0,
+            "groups": 9, "failed_groups": 0, "failure_bound": 0.3, "kinds": [], "canonical": {"alive": 40, "unmet": 3, "wrong": 0},
+            "canonical_bound": 0.0722}}"#;
+        let [writes, in_keys, by_hand] = [
+            writes,
+            r#"{"change": [{"drop": "q.v"}]}"#,
+            r#"{"change": [{"drop": "q.w"}], "fetchable": true}"#,
+        ]
+        .map(rule);
+        assert!(serde_json::to_string(&writes).unwrap().contains(r#""canonical_bound":0.0722"#));
+        let counts = CanonicalCounts { alive: 50, unmet: 3, wrong: 1 };
+        let known = |rules: &[&Rule]| {
+            let rules = rules.iter().map(|&rule| rule.clone()).collect();
+            let summary = SiteSummary { canonical: Some(counts), ..SiteSummary::default() };
+            SiteRules::new(summary, rules).unwrap().canonical_counts()
+        };
+        let off = Some(Box::<Decision>::default());
+        assert_eq!(known(&[&writes, &in_keys]), Some(counts));
+        assert_eq!(known(&[&writes, &Rule { off: off.clone(), ..by_hand.clone() }]), Some(counts));
+        assert_eq!(known(&[&writes, &by_hand]), None, "it writes others");
+        assert_eq!(known(&[&Rule { off, ..writes.clone() }, &in_keys]), None, "it would write others");
+    }
+
+    #[test]
     fn times_are_those_of_rfc_3339() {
         for time in ["2026-11-16T12:00:00Z", "2026-11-16T12:00:00.25Z", "2026-11-16T12:00:00-08:00"] {
             assert!(is_time(time), "{time}");
