@@ -422,8 +422,8 @@ A crawler that fetches the first URL of each key gets `recall` of all pages, and
   F1             harmonic mean of precision and recall
   keep-all F1    that of doing nothing at all
   URL F1         F1 by canonical URL instead of key
-  live           share of canonical URLs that are alive: fetched, and they show the page. Others are unmet (nobody has fetched them) or wrong (they redirect, fail or show another page)
-`micro` pools all URLs, `macro` averages over sites. Limits are checked on `micro`.
+  live           share of canonical URLs that are alive
+`micro` pools all URLs, `macro` averages over sites. Limits are checked on `micro`. A canonical URL is alive if it was fetched and showed the page, unmet if nobody has fetched it, and wrong if it redirects, fails or shows another page.
 
 What rules promise to lose at most is compared with what they lose here: pages that are not fetched, and known to show something else than what is fetched instead. Labels of a crawl tell more pages apart, such as a redirect from the page that it leads to: `recall` is by labels. Where pages have labels of their own (`cluster`, `page`), both are the same.
 
@@ -432,10 +432,10 @@ With --format json, one line per site, then one each for micro and macro:
    "covered":..,"lost":..,
    "compression":..,"achievable":..,"dup_reduction":..,"fpr":..,
    "support_pairs":..,"false_pairs":..,"precision":..,"recall":..,"f1":..,
-   "live":..,"canonical_urls":{"alive":..,"unmet":..,"wrong":..,"redirects":..,"fails":..,"other_page":..},"changed":..,"keep_all_f1":..,"url":{"canonical":..,..}}
+   "live":..,"canonical_urls":{..},"changed":..,"keep_all_f1":..,"url":{"canonical":..,..}}
   {"type":"micro","unlabelled":0,"urls":..,..}
   {"type":"macro","sites":1,"compression":..,..}
-The outer figures are by key, those under "url" by canonical URL. With --errors also one line per rule, each followed by its pairs, and one for all:
+The outer figures are by key, those under "url" by canonical URL. Under "canonical_urls" are "alive", "unmet" and "wrong", and of these "redirects", "fails" and "other_page". With --errors also one line per rule, each followed by its pairs, and one for all:
   {"type":"rule_errors","site":..,"index":0,"id":..,"rule":..,
    "pages_lost":..,"pages_merged":..,"urls_merged":..}
   {"type":"wrong_merge","key":..,"fetched":{"url":..,"canonical":..,

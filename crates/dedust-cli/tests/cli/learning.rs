@@ -32,6 +32,7 @@ fn the_report_shows_sites_and_rules() {
     shop.example   120                80      1          80  66.7 %  0.0000
     news.example     1                 0      0           0   0.0 %  0.0000
     total          121                80      1          80  66.1 %  0.0000
+    canonical URLs: 40 alive, 0 unmet, 0 wrong
 
     shop.example: at most 2 of 40 pages are expected to be merged wrongly, 95 % confidence
 
@@ -54,8 +55,8 @@ fn the_report_for_programs_goes_to_stdout() {
     assert_snapshot!(sandbox.dedust(&run), @r#"
     exit 0
     --- stdout
-    {"type":"site","site":"shop.example","urls":120,"labelled":120,"pages":40,"rules":1,"saved":80,"saved_without_rules":0,"fpr":0.0,"promise":{"lost":2,"pages":40}}
-    {"type":"total","sites":1,"urls":120,"labelled":120,"pages":40,"rules":1,"saved":80,"saved_without_rules":0,"fpr":0.0}
+    {"type":"site","site":"shop.example","urls":120,"labelled":120,"pages":40,"rules":1,"saved":80,"saved_without_rules":0,"fpr":0.0,"promise":{"lost":2,"pages":40},"canonical":{"alive":40,"unmet":0,"wrong":0}}
+    {"type":"total","sites":1,"urls":120,"labelled":120,"pages":40,"rules":1,"saved":80,"saved_without_rules":0,"fpr":0.0,"canonical":{"alive":40,"unmet":0,"wrong":0}}
     "#);
 }
 

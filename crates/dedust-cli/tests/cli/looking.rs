@@ -18,6 +18,8 @@ fn figures_come_by_site_then_pooled_and_averaged() {
     shop.example   160     80      0.5000       0.5000         1.0000  0.0000     1.0000  1.0000  1.0000       0.6667  0.6667  1.0000
     micro          240    120      0.5000       0.5000         1.0000  0.0000     1.0000  1.0000  1.0000       0.6667  0.7500  1.0000
     macro                          0.5000       0.5000         1.0000  0.0000     1.0000  1.0000  1.0000       0.6667  0.8333  1.0000
+
+    canonical URLs: 200 alive, 0 unmet, 0 wrong
     ");
 }
 
@@ -30,8 +32,8 @@ fn figures_for_programs_have_full_precision() {
     assert_snapshot!(sandbox.dedust_with(&args, labelled), @r#"
     exit 0
     --- stdout
-    {"type":"site","site":"a.example","urls":3,"pages":1,"canonical":2,"covered":1,"lost":0,"compression":0.33333333333333337,"achievable":0.6666666666666667,"dup_reduction":0.2500000000000001,"fpr":0.0,"support_pairs":1,"false_pairs":0,"duplicate_pairs":3,"precision":0.5,"recall":1.0,"f1":0.6666666666666666,"pair_precision":1.0,"pair_recall":0.3333333333333333,"pair_f1":0.5,"live":1.0,"changed":0.3333333333333333,"keep_all_f1":0.5,"url":{"urls":3,"pages":1,"canonical":2,"covered":1,"lost":0,"compression":0.33333333333333337,"achievable":0.6666666666666667,"dup_reduction":0.2500000000000001,"fpr":0.0,"support_pairs":1,"false_pairs":0,"duplicate_pairs":3,"precision":0.5,"recall":1.0,"f1":0.6666666666666666,"pair_precision":1.0,"pair_recall":0.3333333333333333,"pair_f1":0.5}}
-    {"type":"micro","unlabelled":1,"urls":3,"pages":1,"canonical":2,"covered":1,"lost":0,"compression":0.33333333333333337,"achievable":0.6666666666666667,"dup_reduction":0.2500000000000001,"fpr":0.0,"support_pairs":1,"false_pairs":0,"duplicate_pairs":3,"precision":0.5,"recall":1.0,"f1":0.6666666666666666,"pair_precision":1.0,"pair_recall":0.3333333333333333,"pair_f1":0.5,"live":1.0,"changed":0.3333333333333333,"keep_all_f1":0.5,"url":{"urls":3,"pages":1,"canonical":2,"covered":1,"lost":0,"compression":0.33333333333333337,"achievable":0.6666666666666667,"dup_reduction":0.2500000000000001,"fpr":0.0,"support_pairs":1,"false_pairs":0,"duplicate_pairs":3,"precision":0.5,"recall":1.0,"f1":0.6666666666666666,"pair_precision":1.0,"pair_recall":0.3333333333333333,"pair_f1":0.5}}
+    {"type":"site","site":"a.example","urls":3,"pages":1,"canonical":2,"covered":1,"lost":0,"compression":0.33333333333333337,"achievable":0.6666666666666667,"dup_reduction":0.2500000000000001,"fpr":0.0,"support_pairs":1,"false_pairs":0,"duplicate_pairs":3,"precision":0.5,"recall":1.0,"f1":0.6666666666666666,"pair_precision":1.0,"pair_recall":0.3333333333333333,"pair_f1":0.5,"live":1.0,"canonical_urls":{"alive":2,"unmet":0,"wrong":0,"redirects":0,"fails":0,"other_page":0},"changed":0.3333333333333333,"keep_all_f1":0.5,"url":{"urls":3,"pages":1,"canonical":2,"covered":1,"lost":0,"compression":0.33333333333333337,"achievable":0.6666666666666667,"dup_reduction":0.2500000000000001,"fpr":0.0,"support_pairs":1,"false_pairs":0,"duplicate_pairs":3,"precision":0.5,"recall":1.0,"f1":0.6666666666666666,"pair_precision":1.0,"pair_recall":0.3333333333333333,"pair_f1":0.5}}
+    {"type":"micro","unlabelled":1,"urls":3,"pages":1,"canonical":2,"covered":1,"lost":0,"compression":0.33333333333333337,"achievable":0.6666666666666667,"dup_reduction":0.2500000000000001,"fpr":0.0,"support_pairs":1,"false_pairs":0,"duplicate_pairs":3,"precision":0.5,"recall":1.0,"f1":0.6666666666666666,"pair_precision":1.0,"pair_recall":0.3333333333333333,"pair_f1":0.5,"live":1.0,"canonical_urls":{"alive":2,"unmet":0,"wrong":0,"redirects":0,"fails":0,"other_page":0},"changed":0.3333333333333333,"keep_all_f1":0.5,"url":{"urls":3,"pages":1,"canonical":2,"covered":1,"lost":0,"compression":0.33333333333333337,"achievable":0.6666666666666667,"dup_reduction":0.2500000000000001,"fpr":0.0,"support_pairs":1,"false_pairs":0,"duplicate_pairs":3,"precision":0.5,"recall":1.0,"f1":0.6666666666666666,"pair_precision":1.0,"pair_recall":0.3333333333333333,"pair_f1":0.5}}
     {"type":"macro","sites":1,"sites_without_duplicates":0,"compression":0.33333333333333337,"achievable":0.6666666666666667,"dup_reduction":0.2500000000000001,"fpr":0.0,"precision":0.5,"recall":1.0,"f1":0.6666666666666666,"pair_precision":1.0,"pair_recall":0.3333333333333333,"pair_f1":0.5}
     --- stderr
     warning: 1 URL left out, whose page is not known
@@ -338,6 +340,8 @@ fn a_page_is_lost_only_if_it_is_known_to_differ_from_what_is_fetched() {
     site          pages lost, at most, 95 %  share  pages lost here   share  kept
     shop.example                    2 of 80  2.5 %           1 of 4  25.0 %    no
     besides, 1 page by labels alone: too little is known of what is shown, or it differs no more than two fetches of one page
+
+    canonical URLs: 3 alive, 0 unmet, 0 wrong
 
     errors: 1 page lost, 2 merged with another, 2 URLs
     ");

@@ -117,6 +117,7 @@ impl SiteKeeper<'_> {
         let has_pinned = added.iter().any(Rule::is_applied);
         // Of a rule without evidence it is known anyway that nothing is promised: see `SiteRules::promise`.
         let is_counted = !added.iter().any(|rule| rule.is_applied() && rule.evidence != Evidence::default());
+        let writes_others = added.iter().any(|rule| rule.is_applied() && rule.evidence.canonical.is_some());
         let is_learned = !rules.is_empty();
         rules.extend(added);
         let hosts = match (has_pinned, is_learned) {
@@ -132,7 +133,7 @@ impl SiteKeeper<'_> {
         refused
             .retain(|refused| index.indexes_of(&decided, &refused.to_rule(Evidence::default())).is_empty());
         let promise = learned.summary().promise.filter(|_| is_counted);
-        let canonical = learned.summary().canonical.filter(|_| !has_pinned);
+        let canonical = learned.summary().canonical.filter(|_| !writes_others);
         let rules = self.settle(learned, rules).with_refused(refused);
         // What a rule loses that was not learned from this crawl is not in the promise.
         let summary = SiteSummary { promise, canonical, ..rules.summary().clone() };
