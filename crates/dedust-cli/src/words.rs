@@ -2,7 +2,9 @@
 Rules in words: why they are trusted, or not made. What they do, a rule says itself.
 */
 
-use dedust::rules::{CanonicalCounts, Evidence, Outcome, RefusedRule, SiteEntry, Trust, Verdict};
+use dedust::rules::{
+    CanonicalCounts, CanonicalVerdict, Evidence, Outcome, RefusedRule, SiteEntry, Trust, Verdict,
+};
 
 use crate::number::{count, counted, percent};
 
@@ -87,11 +89,28 @@ pub(crate) fn decisions<'a>(entry: impl Into<SiteEntry<'a>>) -> Vec<String> {
 /// What fetching pages said: `confirmed by fetching on 2024-05-01: 95 pairs showed the same page, 0 different ones`.
 pub(crate) fn verdict(verdict: &Verdict) -> String {
     let date = verdict.date.as_ref().map_or(String::new(), |date| format!(" on {date}"));
-    format!(
+    let pairs = format!(
         "{} by fetching{date}: {} showed the same page, {} different ones",
         verdict.outcome.name(),
         counted(verdict.same, "pair", "pairs"),
         count(verdict.different),
+    );
+    match &verdict.canonical {
+        Some(canonical) if canonical.outcome == Outcome::Refuted => {
+            format!("{pairs}; {}", dead_canonical(canonical))
+        }
+        _ => pairs,
+    }
+}
+
+/// Why a rule is not fetchable: `it changes keys only, since of 20 canonical URLs 9 redirect, 0 are missing and 0 show another page`.
+pub(crate) fn dead_canonical(canonical: &CanonicalVerdict) -> String {
+    format!(
+        "it changes keys only, since of {} {} redirect, {} are missing and {} show another page",
+        counted(canonical.alive.saturating_add(canonical.dead()), "canonical URL", "canonical URLs"),
+        count(canonical.redirected),
+        count(canonical.missing),
+        count(canonical.different),
     )
 }
 

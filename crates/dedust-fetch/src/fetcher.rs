@@ -17,7 +17,7 @@ use crate::host::{Host, Origin};
 use crate::recent::Recent;
 use crate::robots::Robots;
 use crate::transport::{Answer, Limits, Transport};
-use crate::{AllowedHost, FetchError, Fingerprint};
+use crate::{AllowedHost, FetchError, Fingerprint, Visit};
 
 /// Hosts whose pauses and failures are remembered. Far more than can be asked within the longest pause.
 const MAX_HOSTS: usize = 10_000;
@@ -136,16 +136,21 @@ impl Fetcher {
 
     /// The page at `url`, after redirects.
     pub fn fetch(&self, url: &str) -> Result<Fingerprint, FetchError> {
+        self.visit(url).map(|visit| visit.fingerprint)
+    }
+
+    /// The same, with what it takes to compare it with another visit.
+    pub fn visit(&self, url: &str) -> Result<Visit, FetchError> {
         let (url, page) = self.follow(parse(url)?)?;
         match self.missing(&url) {
-            Some(missing) if page.is_same_page(&missing) => Err(FetchError::SoftError),
+            Some(missing) if page.fingerprint.is_same_page(&missing) => Err(FetchError::SoftError),
             _ => Ok(page),
         }
     }
 
     /// Where redirects from `url` lead, and the page there.
-    fn follow(&self, mut url: Url) -> Result<(Url, Fingerprint), FetchError> {
-        for _ in 0..=self.max_redirects {
+    fn follow(&self, mut url: Url) -> Result<(Url, Visit), FetchError> {
+        for hop in 0..=self.max_redirects {
             let origin = self.origin(&url);
             let robots = self.robots(&origin, &url);
             robots.check(&url)?;
@@ -154,8 +159,9 @@ impl Fetcher {
                 200..=299 if answer.is_cut => return Err(FetchError::TooLarge),
                 200..=299 if answer.body.is_empty() => return Err(FetchError::Empty),
                 200..=299 => {
-                    let page = Fingerprint::of(&answer.body, answer.content_type.as_deref());
-                    return Ok((url, page));
+                    let (fingerprint, passages) =
+                        Fingerprint::with_passages(&answer.body, answer.content_type.as_deref());
+                    return Ok((url, Visit { fingerprint, is_redirected: hop > 0, passages }));
                 }
                 301 | 302 | 303 | 307 | 308 => url = target(&url, &answer)?,
                 status => return Err(FetchError::Status(status)),
@@ -219,7 +225,7 @@ impl Fetcher {
         let probe = || {
             let name = url.origin().ascii_serialization();
             let probe = url.join(&format!("/no-such-page-{:016x}", xxh3_64(name.as_bytes()))).ok()?;
-            self.follow(probe).ok().map(|(_, page)| page)
+            self.follow(probe).ok().map(|(_, page)| page.fingerprint)
         };
         origin.missing.get_or_init(probe).clone()
     }

@@ -12,6 +12,8 @@ use std::fmt;
 use dedust_pages::{Page, PageSource};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
+use crate::visit::Passages;
+
 /// Bits in which the simhashes of two versions of a page may differ.
 const MAX_HAMMING_BITS: u32 = 3;
 
@@ -34,23 +36,43 @@ struct Text {
 impl Fingerprint {
     /// The fingerprint of a document.
     pub fn of(body: &[u8], content_type: Option<&str>) -> Self {
+        Self::with_passages(body, content_type).0
+    }
+
+    /// The same, and the passages of a text that is long enough.
+    pub(crate) fn with_passages(body: &[u8], content_type: Option<&str>) -> (Self, Option<Passages>) {
         let source =
             PageSource { body, content_type: content_type.map(str::as_bytes), ..PageSource::default() };
-        let text = Page::read(&source).and_then(|page| {
+        let read = Page::read(&source).and_then(|page| {
             let text = dedust_pages::Fingerprint::of([page.text()].into_iter())?;
             let title = Some(page.title()).filter(|title| !title.is_empty());
-            Some(Text {
-                signature: u128::from_be_bytes(text.signature),
-                simhash: text.simhash,
-                title: title.map(|title| xxh3_64(title.as_bytes())),
-            })
+            let title = title.map(|title| xxh3_64(title.as_bytes()));
+            let (signature, simhash) = (u128::from_be_bytes(text.signature), text.simhash);
+            Some((Text { signature, simhash, title }, Passages::of(page.text(), title)))
         });
-        Self { body: xxh3_128(body), text }
+        let (text, passages) = read.unzip();
+        (Self { body: xxh3_128(body), text }, passages.flatten())
+    }
+
+    /// The fingerprint of what is left of a page: hashes of passages, in their order, and of the title.
+    pub(crate) fn of_passages(passages: &[u64], title: Option<u64>) -> Self {
+        let bytes: Vec<u8> = passages.iter().flat_map(|passage| passage.to_be_bytes()).collect();
+        let are_most = |bit: &u32| {
+            2 * passages.iter().filter(|passage| **passage >> bit & 1 == 1).count() > passages.len()
+        };
+        let simhash = (0..u64::BITS).filter(are_most).map(|bit| 1u64 << bit).sum();
+        let signature = xxh3_128(&bytes);
+        Self { body: signature, text: Some(Text { signature, simhash, title }) }
+    }
+
+    /// Whether both are of the same bytes.
+    pub(crate) fn is_same_body(&self, other: &Self) -> bool {
+        self.body == other.body
     }
 
     /// Whether both are versions of one page.
     pub fn is_same_page(&self, other: &Self) -> bool {
-        self.body == other.body
+        self.is_same_body(other)
             || match (&self.text, &other.text) {
                 (Some(text), Some(other)) => {
                     let distance = (text.simhash ^ other.simhash).count_ones();

@@ -3,6 +3,7 @@ Fetches web pages politely and tells whether two of them are the same.
 
 1. [`Fetcher`] takes a URL and gives the [`Fingerprint`] of the page there, or says why there is none.
 2. [`Fingerprint::is_same_page`] compares two pages that are long gone.
+3. [`Noise`] takes two [`Visit`]s of a page and tells what of it stays.
 
 ```no_run
 use dedust_fetch::Fetcher;
@@ -42,9 +43,11 @@ mod recent;
 mod resolver;
 mod robots;
 mod transport;
+mod visit;
 
 pub use address::is_public;
 pub use allowed_host::{AllowedHost, ParseAllowedHostError};
 pub use error::FetchError;
 pub use fetcher::{Fetcher, FetcherBuilder};
 pub use fingerprint::Fingerprint;
+pub use visit::{Noise, Visit};

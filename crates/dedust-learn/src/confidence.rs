@@ -16,7 +16,7 @@ pub fn failure_bound(failures: u64, trials: u64) -> f64 {
 }
 
 /// The lower end of that interval.
-pub(crate) fn failure_floor(failures: u64, trials: u64) -> f64 {
+pub fn failure_floor(failures: u64, trials: u64) -> f64 {
     if failures == 0 {
         return 0.0;
     }

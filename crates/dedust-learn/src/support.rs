@@ -44,7 +44,7 @@ pub use crate::recount::Unchecked;
 
 // For those that settle by fetching what the evidence left open.
 pub use crate::canonfd::{FetchedGroups, Lack, MAX_PAIRS_OF_GROUP, Refusal, on_agreeing_hosts};
-pub use crate::confidence::failure_bound;
+pub use crate::confidence::{failure_bound, failure_floor};
 
 /// The URLs of a [`Corpus`] as rows of numbers. A pair is a key with a value; a row is the list of its pairs.
 pub trait InternedRows {

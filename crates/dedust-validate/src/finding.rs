@@ -6,7 +6,7 @@ use dedust::errors::InvalidSite;
 use dedust::rules::{Outcome, RefusedRule, Rule};
 
 use crate::pair::Target;
-use crate::trial::Trial;
+use crate::trial::{CanonicalTrial, Trial};
 
 /// What came of one rule.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub struct Finding {
     pub trial: Trial,
     /// What follows from it.
     pub outcome: Outcome,
+    /// What came of its canonical URLs, if it makes any.
+    pub canonical: Option<CanonicalTrial>,
     /// What becomes of a rule that was not proven.
     pub settled: Option<Settled>,
 }

@@ -20,13 +20,21 @@ use dedust_fetch::Fingerprint;
 use serde::{Deserialize, Serialize};
 
 use crate::pair::Pair;
-use crate::trial::Comparison;
+use crate::trial::{Comparison, Liveness};
 
 /// What is known of pairs from before, and where more is noted. By default nothing is, and nowhere.
 #[derive(Debug, Default)]
 pub struct KnownPairs {
-    known: HashMap<Pair, Comparison>,
+    known: Known,
     file: Option<(PathBuf, Mutex<File>)>,
+}
+
+/// Pairs, by what was asked of them.
+#[derive(Debug, Default)]
+struct Known {
+    compared: HashMap<Pair, Comparison>,
+    /// URLs and their canonical URLs.
+    canonical: HashMap<Pair, Liveness>,
 }
 
 /// Why pairs cannot be read from a state file, or noted there.
@@ -78,6 +86,9 @@ struct Line {
     /// What is kept of the page that is the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     page: Option<String>,
+    /// Whether the other URL shows it without a redirect.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    direct: bool,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -86,6 +97,11 @@ enum OutcomeOfPair {
     Same,
     Different,
     Failed,
+    // Of a canonical URL:
+    Alive,
+    Redirected,
+    Missing,
+    OtherPage,
 }
 
 impl KnownPairs {
@@ -103,28 +119,54 @@ impl KnownPairs {
 
     /// How many pairs need not be fetched again.
     pub fn len(&self) -> usize {
-        self.known.len()
+        let Known { compared, canonical } = &self.known;
+        compared.len() + canonical.keys().filter(|pair| !compared.contains_key(pair)).count()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.known.is_empty()
+        self.len() == 0
     }
 
     /// What is known of a pair.
     pub(crate) fn get(&self, pair: &Pair) -> Option<&Comparison> {
-        self.known.get(pair)
+        self.known.compared.get(pair)
     }
 
-    /// Notes a pair that was fetched.
-    pub(crate) fn note(&self, pair: &Pair, comparison: &Comparison) -> Result<(), StateError> {
-        let Some((path, file)) = &self.file else { return Ok(()) };
+    /// What is known of a canonical URL.
+    pub(crate) fn liveness(&self, pair: &Pair) -> Option<&Liveness> {
+        self.known.canonical.get(pair)
+    }
+
+    /// Notes a pair that was fetched, and whether its other URL was without a redirect.
+    pub(crate) fn note(
+        &self,
+        pair: &Pair,
+        comparison: &Comparison,
+        is_direct: bool,
+    ) -> Result<(), StateError> {
         let (outcome, reason, page) = match comparison {
             Comparison::Same(page) => (OutcomeOfPair::Same, None, page.as_ref().map(ToString::to_string)),
             Comparison::Different => (OutcomeOfPair::Different, None, None),
             Comparison::Failed(reason) => (OutcomeOfPair::Failed, Some(reason.clone()), None),
         };
-        let line = Line { url: pair.url.clone(), other: pair.other.clone(), outcome, reason, page };
+        self.write(Line { outcome, reason, page, direct: is_direct, ..Line::of(pair) })
+    }
+
+    /// Notes a canonical URL that was fetched.
+    pub(crate) fn note_liveness(&self, pair: &Pair, liveness: &Liveness) -> Result<(), StateError> {
+        let (outcome, reason) = match liveness {
+            Liveness::Alive => (OutcomeOfPair::Alive, None),
+            Liveness::Redirected => (OutcomeOfPair::Redirected, None),
+            Liveness::Missing => (OutcomeOfPair::Missing, None),
+            Liveness::Different => (OutcomeOfPair::OtherPage, None),
+            Liveness::Failed(reason) => (OutcomeOfPair::Failed, Some(reason.clone())),
+        };
+        self.write(Line { outcome, reason, ..Line::of(pair) })
+    }
+
+    fn write(&self, line: Line) -> Result<(), StateError> {
+        let Some((path, file)) = &self.file else { return Ok(()) };
         let failed = |source| StateError::Write { path: path.clone(), source };
         let mut bytes = serde_json::to_vec(&line).map_err(|error| failed(error.into()))?;
         bytes.push(b'\n');
@@ -141,12 +183,47 @@ impl KnownPairs {
     }
 }
 
+impl Line {
+    /// A pair of which nothing was learned.
+    fn of(pair: &Pair) -> Self {
+        let Pair { url, other } = pair.clone();
+        Self { url, other, outcome: OutcomeOfPair::Failed, reason: None, page: None, direct: false }
+    }
+}
+
+impl Known {
+    fn add(&mut self, line: Line) {
+        let Line { url, other, outcome, page, direct, .. } = line;
+        let pair = Pair { url, other };
+        let liveness = match outcome {
+            OutcomeOfPair::Same => {
+                let page = page.and_then(|page| Fingerprint::parse(&page));
+                if direct {
+                    self.canonical.insert(pair.clone(), Liveness::Alive);
+                }
+                self.compared.insert(pair, Comparison::Same(page));
+                return;
+            }
+            OutcomeOfPair::Different => {
+                self.compared.insert(pair, Comparison::Different);
+                return;
+            }
+            OutcomeOfPair::Failed => return,
+            OutcomeOfPair::Alive => Liveness::Alive,
+            OutcomeOfPair::Redirected => Liveness::Redirected,
+            OutcomeOfPair::Missing => Liveness::Missing,
+            OutcomeOfPair::OtherPage => Liveness::Different,
+        };
+        self.canonical.insert(pair, liveness);
+    }
+}
+
 /// The longest line that is read, with its end: room for two URLs as long as rows may be. A device may have no end of a line at all.
 const MAX_LINE_BYTES: usize = 64 << 20;
 
 /// The pairs in the file, and whether its last line was cut off.
-fn read(file: &File, path: &Path) -> Result<(HashMap<Pair, Comparison>, bool), StateError> {
-    let mut known = HashMap::new();
+fn read(file: &File, path: &Path) -> Result<(Known, bool), StateError> {
+    let mut known = Known::default();
     let mut reader = BufReader::new(file);
     let (mut line, mut number) = (Vec::new(), 0u64);
     let mut is_cut = false;
@@ -164,20 +241,12 @@ fn read(file: &File, path: &Path) -> Result<(HashMap<Pair, Comparison>, bool), S
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let comparison = match serde_json::from_slice::<Line>(&line) {
-            Ok(Line { url, other, outcome, page, .. }) => match outcome {
-                OutcomeOfPair::Same => {
-                    let page = page.and_then(|page| Fingerprint::parse(&page));
-                    Some((Pair { url, other }, Comparison::Same(page)))
-                }
-                OutcomeOfPair::Different => Some((Pair { url, other }, Comparison::Different)),
-                OutcomeOfPair::Failed => None,
-            },
+        match serde_json::from_slice::<Line>(&line) {
+            Ok(line) => known.add(line),
             // A line that was cut off before stands alone, and the pair is tried again.
-            Err(error) if error.is_eof() => None,
+            Err(error) if error.is_eof() => {}
             Err(_) => return Err(StateError::Malformed { path: path.to_owned(), line: number }),
-        };
-        known.extend(comparison);
+        }
     }
 }
 
@@ -195,13 +264,21 @@ mod tests {
         let path = folder.path().join("state.jsonl");
         let state = KnownPairs::open(&path).unwrap();
         let page = Comparison::Same(Some(Fingerprint::of(b"page", None)));
-        state.note(&pair(1), &page).unwrap();
-        state.note(&pair(2), &Comparison::Different).unwrap();
-        state.note(&pair(3), &Comparison::Failed("timed out".into())).unwrap();
+        state.note(&pair(1), &page, true).unwrap();
+        state.note(&pair(2), &Comparison::Different, false).unwrap();
+        state.note(&pair(3), &Comparison::Failed("timed out".into()), false).unwrap();
+        let dead = [Liveness::Alive, Liveness::Redirected, Liveness::Missing, Liveness::Different];
+        for (id, liveness) in (10..).zip(&dead) {
+            state.note_liveness(&pair(id), liveness).unwrap();
+        }
+        state.note_liveness(&pair(1), &Liveness::Failed("timed out".into())).unwrap();
         assert_eq!(state.len(), 0);
         drop(state);
         let state = KnownPairs::open(&path).unwrap();
-        assert_eq!(state.len(), 2);
+        assert_eq!(state.len(), 6);
+        assert!((10..).zip(&dead).all(|(id, liveness)| state.liveness(&pair(id)) == Some(liveness)));
+        assert_eq!(state.get(&pair(10)), None);
+        assert_eq!([1, 2].map(|id| state.liveness(&pair(id))), [Some(&Liveness::Alive), None]);
         assert_eq!(state.get(&pair(1)), Some(&page));
         assert_eq!(state.get(&pair(2)), Some(&Comparison::Different));
         assert_eq!(state.get(&pair(3)), None);
@@ -214,14 +291,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.jsonl");
         let state = KnownPairs::open(&path).unwrap();
-        state.note(&pair(1), &Comparison::Same(None)).unwrap();
-        state.note(&pair(2), &Comparison::Same(None)).unwrap();
+        state.note(&pair(1), &Comparison::Same(None), false).unwrap();
+        state.note(&pair(2), &Comparison::Same(None), false).unwrap();
         drop(state);
         let bytes = fs::read(&path).unwrap();
         fs::write(&path, &bytes[..bytes.len() - 9]).unwrap();
         let state = KnownPairs::open(&path).unwrap();
         assert_eq!((state.len(), state.get(&pair(2))), (1, None));
-        state.note(&pair(2), &Comparison::Same(None)).unwrap();
+        state.note(&pair(2), &Comparison::Same(None), false).unwrap();
         drop(state);
         assert_eq!(KnownPairs::open(&path).unwrap().len(), 2);
     }

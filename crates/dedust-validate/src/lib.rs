@@ -3,7 +3,7 @@ Puts learned rules to the test: rules and URLs in; pages are fetched and compare
 
 1. A [`Validator`] takes rules and [`Options`], and a list of URLs, one after the other.
 2. [`Validator::run`] draws pairs of URLs that each rule brings together, and has their pages fetched by a
-   [`Fetcher`](dedust_fetch::Fetcher) and compared, several sites at a time.
+   [`Fetcher`](dedust_fetch::Fetcher) and compared, several sites at a time; then canonical URLs, to see whether they are alive.
 3. The [`Validation`] has a [`Finding`] for each rule, and the rules with these verdicts.
 
 ```
@@ -48,6 +48,7 @@ With [`KnownPairs`] in a file, a run that was interrupted goes on where it stopp
 Rust 1.90, semantic versions, and no features.
 */
 
+mod canonical;
 mod finding;
 mod joined;
 mod known_pairs;
@@ -59,12 +60,13 @@ mod trial;
 mod unproven;
 mod validator;
 mod verdicts;
+mod visits;
 
 pub use finding::{Finding, Obstacle, Settled};
 pub use known_pairs::KnownPairs;
 pub use pair::{Pair, Target};
 pub use progress::Progress;
-pub use trial::{Limits, Trial};
+pub use trial::{CanonicalTrial, Limits, Trial};
 pub use validator::{Options, Validation, Validator};
 
 /// Every error of this crate.

@@ -1,25 +1,25 @@
 /*!
-Fetches and compares the pairs of all sites: several sites at a time, the rules of a site one after another, and then its
-unproven rules, each after those that hold.
-
-Pages are fetched once, however many pairs they are part of; what is kept of them is small.
+Fetches and compares the pairs of all sites: several sites at a time, the rules of a site one after another, then the canonical
+URLs that they make, and then the unproven rules of the site, each after those that hold.
 */
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
 use dedust::rules::Outcome;
-use dedust_fetch::{FetchError, Fetcher, Fingerprint};
+use dedust_fetch::Fetcher;
 
+use crate::canonical::CanonicalUrls;
 use crate::finding::Finding;
 use crate::known_pairs::{KnownPairs, StateError};
 use crate::pair::{Pair, Target};
 use crate::progress::Progress;
 use crate::sample::Sample;
-use crate::trial::{Comparison, Limits, Trial};
+use crate::trial::{CanonicalTrial, Comparison, Limits, MIN_COMPARED, Trial};
 use crate::unproven::Unproven;
+use crate::visits::Visits;
 
 /// Sites that are checked at a time.
 const MAX_SITES_AT_ONCE: usize = 16;
@@ -29,13 +29,11 @@ pub(crate) struct Survey<'a> {
     pub(crate) fetcher: &'a Fetcher,
     pub(crate) known: &'a KnownPairs,
     pub(crate) limits: Limits,
+    pub(crate) canonical: &'a CanonicalUrls<'a>,
     /// The unproven rules, if they are to be settled.
     pub(crate) unproven: Option<&'a Unproven<'a>>,
     pub(crate) progress: &'a dyn Progress,
 }
-
-/// What fetching the URLs of a site gave.
-type Pages = HashMap<String, Result<Fingerprint, FetchError>>;
 
 impl Survey<'_> {
     /// Checks all rules, given the pairs for those of each site. The findings are in the order of the sites and their samples.
@@ -69,14 +67,22 @@ impl Survey<'_> {
     }
 
     fn site(&self, name: &str, samples: &[Sample]) -> Result<Vec<Finding>, StateError> {
-        let mut pages = Pages::new();
+        let mut visits = Visits::new(self.fetcher);
         let mut findings = Vec::new();
         for &Sample { target, ref pairs } in samples {
             let is_decided = |trial: &Trial| trial.decided(self.limits).is_some();
-            let (trial, _) = self.compare_all(name, target, pairs, &is_decided, &mut pages)?;
+            let (trial, _) = self.compare_all(name, target, pairs, &is_decided, &mut visits)?;
             let outcome = trial.outcome(self.limits);
-            findings.push(Finding { site: name.into(), target, trial, outcome, settled: None });
+            findings.push(Finding {
+                site: name.into(),
+                target,
+                trial,
+                outcome,
+                canonical: None,
+                settled: None,
+            });
         }
+        self.canonical_urls(name, &mut findings, &mut visits)?;
         let Some(mut unproven) = self.unproven.and_then(|unproven| unproven.of_site(name, &findings)) else {
             return Ok(findings);
         };
@@ -88,12 +94,80 @@ impl Survey<'_> {
             let target = Target::Unproven(index);
             let question = unproven.question(index);
             let (trial, comparisons) =
-                self.compare_all(name, target, question.pairs(), &is_done, &mut pages)?;
+                self.compare_all(name, target, question.pairs(), &is_done, &mut visits)?;
             let settled = unproven.settle(question, &trial, &comparisons);
             let outcome = settled.outcome();
-            findings.push(Finding { site: name.into(), target, trial, outcome, settled: Some(settled) });
+            findings.push(Finding {
+                site: name.into(),
+                target,
+                trial,
+                outcome,
+                canonical: None,
+                settled: Some(settled),
+            });
         }
         Ok(findings)
+    }
+
+    /// Fetches the canonical URLs of the rules that were found to hold, and notes what came of them.
+    fn canonical_urls(
+        &self,
+        name: &str,
+        findings: &mut [Finding],
+        visits: &mut Visits<'_>,
+    ) -> Result<(), StateError> {
+        let Some(mut canonical) = self.canonical.of_site(name, findings) else { return Ok(()) };
+        let mut indexes: Vec<usize> =
+            (0..findings.len()).filter(|&index| canonical.has(findings[index].target)).collect();
+        // First rules that are tried by themselves, since they may be what is wrong with the others.
+        for needed in [MIN_COMPARED, 0] {
+            let mut later = Vec::new();
+            for index in indexes {
+                let target = findings[index].target;
+                // Rules that stand together do so too where some of them are refuted: this does not fail.
+                let Ok(drawn) = canonical.draw(target, self.limits.max_pairs()) else { continue };
+                if (drawn.alone as u64) < needed {
+                    later.push(index);
+                    continue;
+                }
+                let found = self.try_canonical(name, target, &drawn.pairs, visits)?;
+                if found.is_refuted() {
+                    canonical.leave_out(target);
+                }
+                findings[index].canonical = Some(found).filter(|found| !found.trial.is_empty());
+            }
+            indexes = later;
+        }
+        Ok(())
+    }
+
+    /// Fetches URLs and their canonical URLs, one after the other, until it is decided whether these are alive.
+    fn try_canonical(
+        &self,
+        site: &str,
+        target: Target,
+        pairs: &[Pair],
+        visits: &mut Visits<'_>,
+    ) -> Result<CanonicalTrial, StateError> {
+        let mut found = CanonicalTrial::default();
+        let mut counted = self.progress.start(site, target, self.limits.same_needed());
+        for pair in pairs {
+            let liveness = match self.known.liveness(pair) {
+                Some(known) => known.clone(),
+                None => {
+                    let liveness = visits.liveness(pair);
+                    self.known.note_liveness(pair, &liveness)?;
+                    liveness
+                }
+            };
+            found.count(pair, &liveness);
+            counted(&found.trial);
+            if found.trial.decided(self.limits).is_some() {
+                break;
+            }
+        }
+        found.verdict.outcome = found.trial.outcome(self.limits);
+        Ok(found)
     }
 
     /// Compares pairs, one after the other, until `is_done`; what came of each, and of all.
@@ -103,7 +177,7 @@ impl Survey<'_> {
         target: Target,
         pairs: &[Pair],
         is_done: &dyn Fn(&Trial) -> bool,
-        pages: &mut Pages,
+        visits: &mut Visits<'_>,
     ) -> Result<(Trial, Vec<Comparison>), StateError> {
         let (mut trial, mut comparisons) = (Trial::default(), Vec::new());
         let mut counted = self.progress.start(site, target, self.limits.same_needed());
@@ -111,8 +185,8 @@ impl Survey<'_> {
             let comparison = match self.known.get(pair) {
                 Some(known) => known.clone(),
                 None => {
-                    let comparison = self.compare(pair, pages);
-                    self.known.note(pair, &comparison)?;
+                    let comparison = visits.compare(pair);
+                    self.known.note(pair, &comparison, visits.is_direct(&pair.other))?;
                     comparison
                 }
             };
@@ -124,29 +198,5 @@ impl Survey<'_> {
             }
         }
         Ok((trial, comparisons))
-    }
-
-    fn compare(&self, pair: &Pair, pages: &mut Pages) -> Comparison {
-        // Both are asked for permission before either is fetched.
-        let permitted = self.fetcher.check(&pair.url).and_then(|()| self.fetcher.check(&pair.other));
-        let url = match permitted.and_then(|()| self.page(&pair.url, pages)) {
-            Ok(page) => page,
-            Err(error) => return Comparison::Failed(error.to_string()),
-        };
-        match self.page(&pair.other, pages) {
-            Ok(page) if page.is_same_page(&url) => Comparison::Same(Some(page)),
-            Ok(_) => Comparison::Different,
-            Err(error) if error.is_missing() => Comparison::Different,
-            Err(error) => Comparison::Failed(error.to_string()),
-        }
-    }
-
-    fn page(&self, url: &str, pages: &mut Pages) -> Result<Fingerprint, FetchError> {
-        if let Some(known) = pages.get(url) {
-            return known.clone();
-        }
-        let fetched = self.fetcher.fetch(url);
-        pages.insert(url.to_owned(), fetched.clone());
-        fetched
     }
 }

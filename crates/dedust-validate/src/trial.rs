@@ -1,20 +1,23 @@
 /*!
 When enough pairs were compared, and what follows from them.
 
-Pairs are compared until (1 - e)N were the same or eN were different, where N is the number of samples and e the share
-that may differ. Where pairs run out before, at least [`MIN_COMPARED`] must have been compared, of which fewer than the
-share e may differ. After the validation of DustBuster, Bar-Yossef, Keidar and Schonfeld, WWW 2007.
+A rule is refuted if so many pairs differ that, with 95 % confidence, more than the share e of all that it joins do, and confirmed
+if fewer than the share e of the pairs differ. Between the two nothing is known. Pairs are compared until (1 - e)N were the same, or so many
+were different that N pairs would refute the rule whatever the others show, where N is the number of samples. Where pairs run out before, at
+least [`MIN_COMPARED`] must have been compared. After the validation of DustBuster, Bar-Yossef, Keidar and Schonfeld, WWW 2007, which refutes
+as soon as eN differ. Canonical URLs are judged likewise.
 */
 
 use std::collections::BTreeMap;
 
-use dedust::rules::Outcome;
+use dedust::rules::{CanonicalVerdict, Outcome};
 use dedust_fetch::Fingerprint;
+use dedust_learn::support::failure_floor;
 
 use crate::pair::Pair;
 
 /// Pairs without which nothing is said.
-const MIN_COMPARED: u64 = 20;
+pub(crate) const MIN_COMPARED: u64 = 20;
 
 /// Differing pairs that are kept to be shown.
 const SHOWN_PAIRS: usize = 3;
@@ -28,6 +31,21 @@ pub(crate) enum Comparison {
     /// One page, of which this is kept; `None` if it was compared by a release that kept nothing.
     Same(Option<Fingerprint>),
     /// Two pages, or a page and none.
+    Different,
+    /// Nothing was learned, for this reason.
+    Failed(String),
+}
+
+/// What fetching a canonical URL came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Liveness {
+    /// It shows the page of the URL.
+    Alive,
+    /// It redirects.
+    Redirected,
+    /// There is no such page.
+    Missing,
+    /// It shows another page.
     Different,
     /// Nothing was learned, for this reason.
     Failed(String),
@@ -53,6 +71,15 @@ pub struct Trial {
     pub failures: BTreeMap<String, u64>,
     /// Some pairs of different pages.
     pub differing: Vec<Pair>,
+}
+
+/// What is known of the canonical URLs of a rule so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CanonicalTrial {
+    /// Those that are alive count as pairs of the same page, all others as pairs of different pages.
+    pub trial: Trial,
+    /// How many there are of each kind, and what follows.
+    pub verdict: CanonicalVerdict,
 }
 
 impl Default for Limits {
@@ -82,7 +109,7 @@ impl Limits {
     /// Whether a rule is refuted by so many pairs, if there are no others.
     pub(crate) fn refute(self, same: u64, different: u64) -> bool {
         let compared = same.saturating_add(different);
-        compared >= MIN_COMPARED && different >= self.different_needed(compared)
+        compared >= MIN_COMPARED && self.is_shown(different, compared)
     }
 
     /// Pairs of the same page that confirm a rule.
@@ -90,9 +117,14 @@ impl Limits {
         at_least((1.0 - self.max_fail) * self.samples as f64)
     }
 
-    /// Pairs of different pages that refute a rule, if `compared` pairs are looked at.
-    fn different_needed(self, compared: u64) -> u64 {
-        at_least(self.max_fail * compared as f64)
+    /// Whether so many different pairs of all that are looked at show that more differ than may.
+    fn is_shown(self, different: u64, compared: u64) -> bool {
+        failure_floor(different, compared) > self.max_fail
+    }
+
+    /// Whether so few pairs differ that a rule is confirmed.
+    fn allow(self, different: u64, compared: u64) -> bool {
+        different < at_least(self.max_fail * compared as f64)
     }
 }
 
@@ -131,7 +163,7 @@ impl Trial {
 
     /// What can be said before all pairs were tried.
     pub(crate) fn decided(&self, limits: Limits) -> Option<Outcome> {
-        if self.different >= limits.different_needed(limits.samples) {
+        if limits.is_shown(self.different, self.compared().max(limits.samples)) {
             Some(Outcome::Refuted)
         } else if self.same >= limits.same_needed() {
             Some(Outcome::Confirmed)
@@ -145,8 +177,30 @@ impl Trial {
         self.decided(limits).unwrap_or(match self.compared() {
             ..MIN_COMPARED => Outcome::Unknown,
             _ if limits.refute(self.same, self.different) => Outcome::Refuted,
-            _ => Outcome::Confirmed,
+            compared if limits.allow(self.different, compared) => Outcome::Confirmed,
+            _ => Outcome::Unknown,
         })
+    }
+}
+
+impl CanonicalTrial {
+    /// Counts a canonical URL.
+    pub(crate) fn count(&mut self, pair: &Pair, liveness: &Liveness) {
+        let Self { trial, verdict } = self;
+        let (counter, comparison) = match liveness {
+            Liveness::Alive => (&mut verdict.alive, Comparison::Same(None)),
+            Liveness::Redirected => (&mut verdict.redirected, Comparison::Different),
+            Liveness::Missing => (&mut verdict.missing, Comparison::Different),
+            Liveness::Different => (&mut verdict.different, Comparison::Different),
+            Liveness::Failed(reason) => (&mut verdict.failed, Comparison::Failed(reason.clone())),
+        };
+        *counter += 1;
+        trial.count(pair, &comparison);
+    }
+
+    /// Whether they are known to be no canonical URLs.
+    pub fn is_refuted(&self) -> bool {
+        self.verdict.outcome == Outcome::Refuted
     }
 }
 
@@ -163,7 +217,10 @@ mod tests {
         let limits = Limits::new(100, 0.05).unwrap();
         assert_eq!(trial(94, 4).decided(limits), None);
         assert_eq!(trial(95, 4).decided(limits), Some(Outcome::Confirmed));
-        assert_eq!(trial(0, 5).decided(limits), Some(Outcome::Refuted));
+        assert_eq!(
+            (trial(0, 9).decided(limits), trial(0, 10).decided(limits)),
+            (None, Some(Outcome::Refuted))
+        );
         let strict = Limits::new(100, 0.0).unwrap();
         assert_eq!(trial(99, 0).decided(strict), None);
         assert_eq!(trial(100, 0).decided(strict), Some(Outcome::Confirmed));
@@ -185,8 +242,15 @@ mod tests {
         assert_eq!(trial(19, 0).outcome(limits), Outcome::Unknown);
         assert_eq!(trial(15, 4).outcome(limits), Outcome::Unknown);
         assert_eq!(trial(20, 0).outcome(limits), Outcome::Confirmed);
-        assert_eq!(trial(19, 1).outcome(limits), Outcome::Refuted);
         assert_eq!(trial(39, 1).outcome(limits), Outcome::Confirmed);
+    }
+
+    #[test]
+    fn a_few_differing_pairs_neither_refute_nor_confirm() {
+        let limits = Limits::new(100, 0.05).unwrap();
+        let outcomes = [1, 2, 3, 4, 5, 6].map(|different| trial(40 - different, different).outcome(limits));
+        assert_eq!(outcomes[..4], [Outcome::Confirmed, Outcome::Unknown, Outcome::Unknown, Outcome::Unknown]);
+        assert_eq!(outcomes[5], Outcome::Refuted);
     }
 
     #[test]

@@ -233,6 +233,7 @@ impl<'p> Witnesses<'p> {
                 different: verdict.different.saturating_add(trial.different),
                 failed: verdict.failed.saturating_add(trial.failed),
                 date: date.filter(|_| !trial.is_empty()).map(Into::into).or(verdict.date),
+                canonical: None,
             },
             missing: None,
             groups: groups.into_iter().collect(),

@@ -7,6 +7,7 @@ use dedust::rules::SiteRules;
 use dedust::{ParsedUrl, RuleSet};
 use dedust_fetch::Fetcher;
 
+use crate::canonical::CanonicalUrls;
 use crate::finding::Finding;
 use crate::known_pairs::{KnownPairs, StateError};
 use crate::progress::Progress;
@@ -43,7 +44,8 @@ pub struct Validator<'r> {
 pub struct Validation {
     /// What was found of each rule: the sites in the order of their names, and of each its rules before its unproven ones.
     pub findings: Vec<Finding>,
-    /// The rules with these verdicts. Rules that are refuted stay, and are no longer applied unless they are pinned.
+    /// The rules with these verdicts. Rules that are refuted stay, and are no longer applied unless they are pinned. Those whose canonical
+    /// URLs are refuted are no longer fetchable, unless they are pinned.
     pub rules: RuleSet,
 }
 
@@ -86,7 +88,9 @@ impl<'r> Validator<'r> {
         let sites = sites.collect::<Result<Vec<_>, InvalidSite>>()?;
         let unproven = Unproven { rules, sampler, limits, date };
         let unproven = self.options.unproven.then_some(&unproven);
-        let findings = Survey { fetcher, known, limits, unproven, progress }.run(&sites)?;
+        let canonical = CanonicalUrls { rules, sampler };
+        let survey = Survey { fetcher, known, limits, canonical: &canonical, unproven, progress };
+        let findings = survey.run(&sites)?;
         let rules = judge(rules, &findings, date)?;
         Ok(Validation { findings, rules })
     }

@@ -6,24 +6,43 @@ use std::collections::HashMap;
 
 use dedust::RuleSet;
 use dedust::errors::InvalidSite;
-use dedust::rules::{Outcome, Promise, RefusedRule, Rule, SiteRules, SiteSummary, Standing, Verdict};
+use dedust::rules::{
+    CanonicalVerdict, Outcome, Promise, RefusedRule, Rule, SiteRules, SiteSummary, Standing, Verdict,
+};
 
 use crate::finding::{Finding, Settled};
 use crate::pair::Target;
+use crate::trial::CanonicalTrial;
 
 /// The verdict on a rule after a run. One that says nothing does not replace one that did.
 fn verdict_after(before: Option<&Verdict>, finding: Option<&Finding>, date: Option<&str>) -> Option<Verdict> {
-    let Some(Finding { trial, outcome, .. }) = finding else { return before.cloned() };
+    let Some(Finding { trial, outcome, canonical, .. }) = finding else { return before.cloned() };
+    let canonical = canonical_after(before.and_then(|before| before.canonical), canonical.as_ref());
     match before {
-        Some(before) if *outcome == Outcome::Unknown && before.outcome != *outcome => Some(before.clone()),
+        Some(before) if *outcome == Outcome::Unknown && before.outcome != *outcome => {
+            Some(Verdict { canonical, ..before.clone() })
+        }
         _ => Some(Verdict {
             outcome: *outcome,
             same: trial.same,
             different: trial.different,
             failed: trial.failed,
             date: date.map(Into::into),
+            canonical,
         }),
     }
+}
+
+/// The verdict on the canonical URLs of a rule after a run, likewise.
+fn canonical_after(
+    before: Option<CanonicalVerdict>,
+    trial: Option<&CanonicalTrial>,
+) -> Option<CanonicalVerdict> {
+    let now = trial.map(|trial| trial.verdict);
+    let is_better = |now: &CanonicalVerdict| {
+        now.outcome != Outcome::Unknown || before.is_none_or(|before| before.outcome == Outcome::Unknown)
+    };
+    now.filter(is_better).or(before)
 }
 
 /// The rules of a site with the verdicts of a run.
@@ -36,6 +55,8 @@ pub(crate) fn judged_rules<'f>(
     for (index, rule) in rules.iter_mut().enumerate() {
         let finding = finding(Target::Rule(index));
         rule.evidence.verdict = verdict_after(rule.evidence.verdict.as_ref(), finding, date);
+        let canonical = finding.and_then(|finding| finding.canonical.as_ref());
+        rule.fetchable &= rule.pinned.is_some() || !canonical.is_some_and(CanonicalTrial::is_refuted);
     }
     rules
 }

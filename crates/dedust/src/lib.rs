@@ -80,11 +80,12 @@ pub use url::{ParsedUrl, site_of};
 /// ```
 pub mod rules {
     pub use crate::rule::{
-        AnyValue, Area, Atom, CanonicalCounts, Change, Closed, Count, DEFAULT_RULES_MEMORY, Decided,
-        DecidedRules, DecidedTwice, Decision, DecisionVerb, Displaced, Evidence, Example, FORMAT_VERSION,
-        Fetched, Kept, MAX_OPTIONS_BYTES, Mapped, MergeConflict, Merged, Mirror, OrderedRules, Outcome,
-        PathPart, Prefer, Problem, Promise, RefusedRule, Replace, Rule, RuleId, SiteEntry, SiteRules,
-        SiteSummary, Source, Spelling, Spot, Standing, Test, Trust, ValueClass, Verdict, lint,
+        AnyValue, Area, Atom, CanonicalCounts, CanonicalVerdict, Change, Closed, Count, DEFAULT_RULES_MEMORY,
+        Decided, DecidedRules, DecidedTwice, Decision, DecisionVerb, Displaced, Evidence, Example,
+        FORMAT_VERSION, Fetched, Kept, MAX_OPTIONS_BYTES, Mapped, MergeConflict, Merged, Mirror,
+        OrderedRules, Outcome, PathPart, Prefer, Problem, Promise, RefusedRule, Replace, Rule, RuleId,
+        SiteEntry, SiteRules, SiteSummary, Source, Spelling, Spot, Standing, Test, Trust, ValueClass,
+        Verdict, lint,
     };
     pub use crate::url::{ParamName, UrlPart, Value, tokenize};
 }

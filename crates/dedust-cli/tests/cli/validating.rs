@@ -12,6 +12,7 @@ use dedust_test_server::{Reply, Server, document};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use insta::assert_snapshot;
+use serde_json::json;
 
 use crate::sandbox::{Sandbox, report};
 
@@ -131,15 +132,19 @@ fn rules_that_hold_are_confirmed_and_stay() {
     let introduced = |headers: &String| headers.contains("user-agent: dedust/0.1 (url normalization check)");
     assert!(server.headers().iter().all(introduced));
     assert_eq!(sandbox.names(), ["rules.json", "urls.txt"]);
-    let verdict = r#""verdict": {
-            "outcome": "confirmed",
-            "same": 19,
-            "different": 0,
-            "failed": 0,
-            "date": "2024-05-01"
-          }"#;
-    let squeezed = |text: &str| text.split_whitespace().collect::<String>();
-    assert_eq!(squeezed(&sandbox.read("rules.json")).matches(&squeezed(verdict)).count(), 3);
+    let rules: serde_json::Value = serde_json::from_str(&sandbox.read("rules.json")).unwrap();
+    let canonical = json!({"outcome": "confirmed", "alive": 19, "redirected": 0, "missing": 0, "different": 0, "failed": 0});
+    for (index, is_fetchable) in [true, false, true].into_iter().enumerate() {
+        let mut verdict =
+            json!({"outcome": "confirmed", "same": 19, "different": 0, "failed": 0, "date": "2024-05-01"});
+        if is_fetchable {
+            verdict["canonical"] = canonical.clone();
+        }
+        assert_eq!(rules["sites"]["127.0.0.1"]["rules"][index]["evidence"]["verdict"], verdict);
+        let said = &records[index]["canonical"];
+        assert_eq!(said["alive"].as_u64(), is_fetchable.then_some(19));
+        assert_eq!(said["failure_bound"].as_f64(), is_fetchable.then_some(0.1459));
+    }
     let old = server.url("/old?id=77\n");
     let normalized = sandbox.run_with(&["normalize", "rules.json"], old.as_bytes());
     assert_eq!(String::from_utf8(normalized.stdout).unwrap(), server.url("/new/77\n"));
@@ -161,8 +166,8 @@ fn rules_that_do_not_hold_are_refuted_and_no_longer_applied() {
     assert_snapshot!(table[..4].join("\n"), @r"
     rule                outcome  same  different  failed
     127.0.0.1 rule 0  confirmed    19          0       0
-    127.0.0.1 rule 1    refuted     0          1       0
-    127.0.0.1 rule 2    refuted     0          1       0
+    127.0.0.1 rule 1    refuted     0          4       0
+    127.0.0.1 rule 2    refuted     0          4       0
     ");
     assert!(run.contains("brings together different pages:\n    http://HOST/view?id="), "{run}");
     assert!(run.contains("\n3 rules: 1 confirmed, 2 refuted, 0 unknown; "), "{run}");
@@ -175,6 +180,35 @@ fn rules_that_do_not_hold_are_refuted_and_no_longer_applied() {
     }
     let explained = sandbox.dedust(&["explain", "checked.json", &server.url("/old?id=7")]);
     assert!(explained.contains("3 rules, 2 of them refuted"), "{explained}");
+}
+
+#[test]
+fn rules_whose_canonical_urls_are_not_alive_change_keys_only() {
+    // The rule for `/old` writes URLs that lead on.
+    let (server, sandbox) = setup(|target| match (target.split(['/', '?']).nth(1), numbers(target).0) {
+        (Some("old" | "page"), id) => Reply::html(document(1000 + id, 0)),
+        (Some("new"), id) => Reply::redirect(&format!("/page/{id}")),
+        _ => honest(target),
+    });
+    let run = report(&validate(&sandbox, &["-o", "checked.json"])).replace(&server.url(""), "http://HOST");
+    let table: Vec<&str> = run.lines().skip_while(|line| !line.starts_with("canonical URLs of")).collect();
+    assert_snapshot!(table[..3].join("\n"), @r"
+    canonical URLs of  alive  redirect  missing  other page  failed  not alive at most
+    127.0.0.1 rule 0      19         0        0           0       0             14.6 %
+    127.0.0.1 rule 2       0         4        0           0       0            100.0 %
+    ");
+    let sentence = "  it changes keys only, since of 4 canonical URLs 4 redirect, 0 are missing and 0 show another page\n    http://HOST/old?id=";
+    assert!(run.contains(sentence), "{run}");
+    let url = server.url("/old?id=7");
+    let normalized = sandbox.run_with(&["normalize", "checked.json"], format!("{url}\n").as_bytes());
+    assert_eq!(String::from_utf8(normalized.stdout).unwrap(), format!("{url}\n"));
+    let key = sandbox.run_with(&["normalize", "checked.json", "--key"], format!("{url}\n").as_bytes());
+    assert_eq!(String::from_utf8(key.stdout).unwrap(), server.url("/new/7\n"));
+    let explained = sandbox.dedust(&["explain", "checked.json", &url]);
+    assert!(
+        explained.contains("different ones; it changes keys only, since of 4 canonical URLs 4 redirect"),
+        "{explained}"
+    );
 }
 
 #[test]
@@ -311,7 +345,7 @@ fn known_pairs_are_not_fetched_again() {
         .collect();
     sandbox.write("state.jsonl", pairs + "{\"url\":\"http");
     let records = records(&validate(&sandbox, &["--format", "json", "--state", "state.jsonl"]));
-    assert_eq!(outcomes(&records)[2], ("refuted", 0, 1, 0));
+    assert_eq!(outcomes(&records)[2], ("refuted", 0, 4, 0));
     assert_eq!((server.count("/old"), server.count("/new")), (0, 0));
     assert_eq!(sandbox.names(), ["rules.json", "urls.txt"]);
 }

@@ -11,8 +11,8 @@ something applied is pinned there; else it is what was learned, and what was off
 */
 
 use super::{
-    Decision, Evidence, InvalidRule, InvalidSite, Mirror, Rule, RuleId, RuleIndex, RuleSet, SiteEntry,
-    SiteRules, SiteSummary, Standing,
+    Decision, Evidence, InvalidRule, InvalidSite, Mirror, Outcome, Rule, RuleId, RuleIndex, RuleSet,
+    SiteEntry, SiteRules, SiteSummary, Standing,
 };
 
 /// What was kept of earlier rules, and what that took.
@@ -229,6 +229,9 @@ fn keep_standing<'a>(before: SiteEntry<'_>, now: impl Into<Standing<'a>>) -> boo
     let is_new = before.evidence().verdict.is_some() && evidence.verdict.is_none();
     if is_new {
         evidence.verdict.clone_from(&before.evidence().verdict);
+        let canonical = evidence.verdict.as_ref().and_then(|verdict| verdict.canonical);
+        let is_dead = canonical.is_some_and(|canonical| canonical.outcome == Outcome::Refuted);
+        *fetchable &= !is_dead || before.fetchable();
     }
     is_new
 }
@@ -335,6 +338,23 @@ mod tests {
         let mut learned = load(r#"{"rules": [{"change": [{"drop": "q.sid"}]}]}"#);
         assert_eq!(learned.keep(&earlier).verdicts, 1);
         assert!(!learned.site("a.example").unwrap().rules()[0].is_applied());
+    }
+
+    #[test]
+    fn a_rule_whose_canonical_urls_were_refuted_stays_without_them() {
+        for (outcome, is_fetchable) in [("refuted", false), ("unknown", true)] {
+            let evidence = format!(
+                r#""evidence": {{"urls": 9, "support_pairs": 4, "false_pairs": 0, "groups": 4, "failed_groups": 0,
+                "failure_bound": 0.5, "kinds": [],
+                "verdict": {{"outcome": "confirmed", "same": 20, "different": 0, "failed": 0, "canonical": {{"outcome":
+                "{outcome}", "alive": 0, "redirected": 9, "missing": 0, "different": 0, "failed": 0}}}}}}"#
+            );
+            let earlier = load(&format!(r#"{{"rules": [{{"change": [{{"drop": "q.sid"}}], {evidence}}}]}}"#));
+            let mut learned = load(r#"{"rules": [{"change": [{"drop": "q.sid"}], "fetchable": true}]}"#);
+            assert_eq!(learned.keep(&earlier).verdicts, 1);
+            let rule = &learned.site("a.example").unwrap().rules()[0];
+            assert_eq!((rule.fetchable, rule.is_applied()), (is_fetchable, true), "{outcome}");
+        }
     }
 
     #[test]

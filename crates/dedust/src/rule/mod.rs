@@ -54,4 +54,4 @@ pub use site_entry::{SiteEntry, Standing};
 pub(crate) use spelling::Composer;
 pub(crate) use unique_keys::unique_keys;
 pub use value_class::ValueClass;
-pub use verdict::{Outcome, Verdict};
+pub use verdict::{CanonicalVerdict, Outcome, Verdict};

@@ -2,7 +2,7 @@
 What fetching pages said about a rule, after it was learned.
 
 A verdict is part of a rule's [`Evidence`](super::Evidence). A refuted rule stays in the file, so that people can see
-why it is not applied, but is not compiled.
+why it is not applied, but is not compiled. One whose canonical URLs are not alive is applied to keys, and is not fetchable.
 */
 
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,34 @@ pub struct Verdict {
     /// The day on which they were fetched, if it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<Box<str>>,
+    /// What came of the canonical URLs that the rule writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub canonical: Option<CanonicalVerdict>,
+}
+
+/// What came of fetching canonical URLs, each counted once, to see whether it shows the page of the URL that it was made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CanonicalVerdict {
+    /// What follows from the counts. If they are refuted, the rule is not fetchable.
+    pub outcome: Outcome,
+    /// They show the page, without a redirect.
+    pub alive: u64,
+    /// They redirect.
+    pub redirected: u64,
+    /// There is no such page.
+    pub missing: u64,
+    /// They show another page.
+    pub different: u64,
+    /// Nothing was learned of them.
+    pub failed: u64,
+}
+
+impl CanonicalVerdict {
+    /// Those that are no canonical URLs.
+    pub fn dead(&self) -> u64 {
+        self.redirected.saturating_add(self.missing).saturating_add(self.different)
+    }
 }
 
 /// Whether a rule holds.
@@ -33,7 +61,7 @@ pub enum Outcome {
     Confirmed,
     /// It brings different pages together too often.
     Refuted,
-    /// Too few pairs could be compared.
+    /// The pairs that could be compared do not tell.
     #[default]
     Unknown,
 }
@@ -67,7 +95,8 @@ mod tests {
         for outcome in [Outcome::Confirmed, Outcome::Refuted, Outcome::Unknown] {
             assert_eq!(serde_json::to_string(&outcome).unwrap(), format!("{:?}", outcome.name()));
         }
-        let verdict = Verdict { outcome: Outcome::Refuted, same: 3, different: 5, failed: 1, date: None };
+        let verdict =
+            Verdict { outcome: Outcome::Refuted, same: 3, different: 5, failed: 1, ..Verdict::default() };
         let text = r#"{"outcome":"refuted","same":3,"different":5,"failed":1}"#;
         assert_eq!(serde_json::to_string(&verdict).unwrap(), text);
         assert_eq!(serde_json::from_str::<Verdict>(text).unwrap(), verdict);

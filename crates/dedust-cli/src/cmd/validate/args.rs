@@ -19,7 +19,11 @@ const HELP: &str = r#"Examples:
 
 For every rule, URLs of the list that it changes are fetched, each with the canonical URL that the rule makes of it, or, where it makes none, with another URL of the list that gets the same key. Two pages are the same when their bytes are, when their visible text is, or when their texts differ little and their titles not at all. A page that the host also shows for a URL that cannot exist is an error page.
 
-A rule is confirmed once all but the share --max-fail of --samples pairs were the same, refuted once that share of --samples were different, and unknown if fewer than 20 pairs could be compared. Verdicts are written into RULES; refuted rules stay there and are no longer applied, unless they are pinned. Rules that are off are not tried. A verdict of unknown does not replace an earlier one that was not.
+Two pages that differ are fetched once more each, and compared by what stays of each: a clock, a counter or an advertisement does not count against a rule. Where less than half of a page stays, nothing is learned of the pair ("a page differs from itself at each visit").
+
+A rule is confirmed once all but the share --max-fail of --samples pairs were the same, and refuted once so many were different that, with 95 % confidence, more than this share of all pairs are: by default, 10 of 100. It is unknown if fewer than 20 pairs could be compared, or if they do not tell. Verdicts are written into RULES; refuted rules stay there and are no longer applied, unless they are pinned. Rules that are off are not tried. A verdict of unknown does not replace an earlier one that was not.
+
+Then the canonical URLs that each rule has a part in are fetched, with URLs that become them by all rules. A canonical URL is alive if it shows the page of the URL, without a redirect. A rule whose canonical URLs are refuted, by the same figures, changes keys only from now on, unless it is pinned: it is no longer "fetchable".
 
 With --unproven, rules that lack votes are tried after the rules of their site, each after those that hold. Up to --samples pairs are compared, at most 4 of one group of URLs. A rule is promoted (it becomes the last rule of its site) if as many pairs show the same page as the learner asked for in all, its own votes not counted; with pairs of different pages it takes so many that at most 5 % fail, with 95 % confidence. The groups must show 5 different pages. It is applied on the hosts that were asked, and on all if 3 agree. What it may lose is added to the promise of its site. A rule that is refuted, or lacks pairs, stays unproven with what was found. A later run adds pairs of other groups; one that was refuted starts anew.
 
@@ -30,14 +34,17 @@ Only public addresses are connected to, and hosts named with --allow-host. robot
 With --format json, one line per rule and unproven rule, then one for all:
   {"type":"rule","site":"a.example","index":0,"rule":..,
    "outcome":"confirmed","same":95,"different":0,"failed":2,
-   "failures":{"timed out":2},"differing":[]}
+   "failures":{"timed out":2},"differing":[],
+   "canonical":{"outcome":"confirmed","alive":95,"redirected":0,
+     "missing":0,"different":0,"failed":0,"failure_bound":0.031,
+     "failures":{},"dead":[]}}
   {"type":"unproven","site":"b.example","index":0,"rule":..,
    "outcome":"unknown","obstacle":"6 more pairs of the same page are missing",
    "missing":6,"lost":0,"same":20,"different":0,"failed":0,"failures":{},
    "differing":[]}
   {"type":"total","rules":1,"confirmed":1,"refuted":0,"unknown":0,
    "unproven":1,"promoted":0,"requests":210}
-"index" counts from 0, "rule" says what it does, "differing" holds up to three pairs of different pages."#;
+"index" counts from 0, "rule" says what it does, "differing" holds up to three pairs of different pages. "canonical" is null where none was fetched; "dead" holds up to three URLs, each with a canonical URL that is not alive."#;
 
 /// Options of `validate`.
 #[derive(Debug, clap::Args)]

@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use dedust::RuleSet;
-use dedust::rules::{Outcome, Promise};
-use dedust_validate::{Finding, Obstacle, Pair, Settled, Target, Trial, Validation};
+use dedust::rules::{CanonicalVerdict, Outcome, Promise};
+use dedust_learn::support::failure_bound;
+use dedust_validate::{CanonicalTrial, Finding, Obstacle, Pair, Settled, Target, Trial, Validation};
 use serde::Serialize;
 
 use crate::number::{count, counted};
@@ -37,6 +38,8 @@ enum Record<'a> {
         /// What was compared.
         #[serde(flatten)]
         trial: TrialFields<'a>,
+        /// What came of the canonical URLs that it makes; `null` if none was fetched.
+        canonical: Option<CanonicalFields<'a>>,
     },
     /// One unproven rule.
     Unproven {
@@ -100,6 +103,34 @@ struct TrialFields<'a> {
     differing: Vec<[&'a str; 2]>,
 }
 
+/// The canonical URLs of a rule.
+#[derive(Debug, Serialize)]
+struct CanonicalFields<'a> {
+    /// How many there are of each kind, and what follows.
+    #[serde(flatten)]
+    verdict: CanonicalVerdict,
+    /// At most this share is not alive, with 95 % confidence.
+    failure_bound: f64,
+    /// Why nothing was learned, and how often.
+    failures: &'a BTreeMap<String, u64>,
+    /// Some URLs, each with a canonical URL that is not alive.
+    dead: Vec<[&'a str; 2]>,
+}
+
+impl<'a> CanonicalFields<'a> {
+    fn of(canonical: &'a CanonicalTrial) -> Self {
+        let CanonicalTrial { trial, verdict } = canonical;
+        let dead = trial.differing.iter().map(|pair| [&*pair.url, &*pair.other]).collect();
+        Self { verdict: *verdict, failure_bound: bound(canonical), failures: &trial.failures, dead }
+    }
+}
+
+/// At most this share of the canonical URLs of a rule is not alive, with 95 % confidence.
+fn bound(CanonicalTrial { trial, verdict }: &CanonicalTrial) -> f64 {
+    // As in rule files.
+    (failure_bound(verdict.dead(), trial.compared()) * 1e4).round() / 1e4
+}
+
 impl Report<'_> {
     /// Rules, or unproven rules, and how many of them are confirmed, refuted and unknown.
     fn counts(&self, are_unproven: bool) -> [usize; 4] {
@@ -137,7 +168,10 @@ impl Report<'_> {
             let differing = differing.iter().map(|pair| [&*pair.url, &*pair.other]).collect();
             let trial = TrialFields { same, different, failed, failures, differing };
             printer.json(&match &finding.settled {
-                None => Record::Rule { rule, trial },
+                None => {
+                    let canonical = finding.canonical.as_ref().map(CanonicalFields::of);
+                    Record::Rule { rule, trial, canonical }
+                }
                 Some(settled) => Record::Unproven {
                     rule,
                     obstacle: settled.obstacle.as_ref().map(obstacle_in_words),
@@ -178,6 +212,7 @@ impl Report<'_> {
                 printer.note(format_args!("    {url}\n    {other}"));
             }
         }
+        self.canonical(printer);
         for (reason, times) in self.failures() {
             printer.note(format_args!("failed: {reason}, {}", counted(times, "pair", "pairs")));
         }
@@ -200,6 +235,43 @@ impl Report<'_> {
                 count(refuted),
                 count(unknown),
             ));
+        }
+    }
+
+    /// What came of canonical URLs, and which rules make none any more.
+    fn canonical(&self, printer: &mut Printer) {
+        let findings = self.validation.findings.iter();
+        let found = findings.filter_map(|finding| Some((finding, finding.canonical.as_ref()?)));
+        let mut table = Table::new(&[
+            "canonical URLs of",
+            "alive",
+            "redirect",
+            "missing",
+            "other page",
+            "failed",
+            "not alive at most",
+        ]);
+        for (finding, canonical) in found.clone().take(SHOWN_RULES) {
+            let CanonicalVerdict { alive, redirected, missing, different, failed, .. } = canonical.verdict;
+            table.push([
+                format!("{} {}", finding.site, finding.target),
+                count(alive),
+                count(redirected),
+                count(missing),
+                count(different),
+                count(failed),
+                format!("{:.1} %", 100.0 * bound(canonical)),
+            ]);
+        }
+        if found.clone().next().is_some() {
+            printer.note(format_args!("\n{table}"));
+        }
+        for (finding, canonical) in found.filter(|(_, canonical)| canonical.is_refuted()).take(SHOWN_RULES) {
+            printer.note(format_args!("\n{} {}: {}", finding.site, finding.target, self.sentence(finding)));
+            printer.note(format_args!("  {}", words::dead_canonical(&canonical.verdict)));
+            for Pair { url, other } in &canonical.trial.differing {
+                printer.note(format_args!("    {url}\n    {other}"));
+            }
         }
     }
 
