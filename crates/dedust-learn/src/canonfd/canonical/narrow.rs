@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use dedust::rules::{AnyValue, Change, Rule, Spot, Test, UrlPart, Value, ValueClass};
 
 use super::choice::Search;
-use super::pages::{Gain, WRONG};
+use super::pages::{Gain, LEFT};
 use super::turned::any_text;
 use crate::canonfd::families::Family;
 use crate::thresholds::canonical as limits;
@@ -19,6 +19,7 @@ struct Sum {
     worth: i64,
     good: u64,
     bad: u64,
+    unmet: u64,
 }
 
 impl Search<'_, '_> {
@@ -99,7 +100,8 @@ impl Search<'_, '_> {
                     by_value.entry(pair.map(|&pair| corpus.value(corpus.pair_value(pair)))).or_default();
                 sum.worth += gain;
                 sum.good += u64::from(gain > 0);
-                sum.bad += u64::from(gain <= WRONG.into());
+                sum.bad += u64::from(gain <= LEFT.into());
+                sum.unmet += u64::from(gain < 0 && gain > LEFT.into());
             }
             if let Some((worth, test)) = test_of(&by_value)
                 && worth > everywhere.max(0)
@@ -127,7 +129,12 @@ impl Search<'_, '_> {
 fn test_of(by_value: &BTreeMap<Option<&Value>, Sum>) -> Option<(i64, Test)> {
     let doubt = MAX_DOUBT / by_value.len() as f64;
     let prior = Family::Other.prior();
-    let is_bad = |sum: &Sum| sum.bad > 0 && prior.doubt(sum.bad, sum.good + sum.bad, LIMIT) >= 1.0 - doubt;
+    let count = |of: fn(&Sum) -> u64| by_value.values().map(of).sum::<u64>() as f64;
+    let met = count(|sum| sum.good) / count(|sum| sum.good + sum.unmet).max(1.0);
+    let is_wrong = |sum: &Sum| sum.bad > 0 && prior.doubt(sum.bad, sum.good + sum.bad, LIMIT) >= 1.0 - doubt;
+    // Had what is written there been met as often as elsewhere, some of it would have been.
+    let is_unlike = |sum: &Sum| sum.good == 0 && (1.0 - met).powf(sum.unmet as f64) <= doubt;
+    let is_bad = |sum: &Sum| is_wrong(sum) || is_unlike(sum);
     let rest: i64 = by_value.values().filter(|sum| !is_bad(sum)).map(|sum| sum.worth).sum();
     let good = by_value.iter().filter(|(_, sum)| !is_bad(sum) && sum.good > 0);
     let bad: Vec<Value> =
@@ -136,19 +143,17 @@ fn test_of(by_value: &BTreeMap<Option<&Value>, Sum>) -> Option<(i64, Test)> {
     if rest <= 0 {
         return None;
     }
-    // What is not known is like what is.
-    if !is_absence_bad && (1..=limits::MAX_VALUES).contains(&bad.len()) {
-        return Some((rest, Test::Not(bad)));
-    }
-    if !is_absence_bad && good.clone().all(|(value, _)| value.is_none()) {
+    let is_absence_good = by_value.get(&None).is_some_and(|sum| !is_bad(sum) && sum.good > 0);
+    if is_absence_good && good.clone().all(|(value, _)| value.is_none()) {
         return Some((by_value.get(&None)?.worth, Test::Absent));
     }
     let mut good: Vec<Value> = good.filter_map(|(value, _)| value.cloned()).collect();
     match good.len() {
-        1 => Some((rest, Test::Is(good.remove(0)))),
-        2..=limits::MAX_VALUES if is_absence_bad || bad.len() > limits::MAX_VALUES => {
-            Some((rest, Test::OneOf(good)))
-        }
+        _ if bad.is_empty() && !is_absence_bad => None,
+        // Where values differ, one that was never seen may be like any of them.
+        1 if !is_absence_good => Some((rest, Test::Is(good.remove(0)))),
+        2..=limits::MAX_VALUES if !is_absence_good => Some((rest, Test::OneOf(good))),
+        _ if !is_absence_bad && (1..=limits::MAX_VALUES).contains(&bad.len()) => Some((rest, Test::Not(bad))),
         _ => None,
     }
 }

@@ -38,7 +38,9 @@ pub(super) type Gain = i8;
 /// What one URL is worth.
 const URL: Gain = 4;
 /// One wrong canonical URL is not made good by many right ones.
-pub(super) const WRONG: Gain = -20 * URL;
+const WRONG: Gain = -20 * URL;
+/// Nothing is gained where what redirects becomes another URL that does.
+pub(super) const LEFT: Gain = -2 * URL;
 
 /// The URLs of a site, and what is known of them.
 pub(super) struct Pages<'c> {
@@ -93,7 +95,7 @@ impl<'c> Pages<'c> {
             Seen::Page => {
                 (Fate::Alive, URL * (1 + self.standing(other) as Gain - self.standing(row) as Gain))
             }
-            Seen::Redirect | Seen::Error if self.is_gone(row) => (Fate::Left, -2 * URL),
+            Seen::Redirect | Seen::Error if self.is_gone(row) => (Fate::Left, LEFT),
             Seen::Redirect | Seen::Error => (Fate::Wrong, WRONG),
             Seen::Unknown => unmet,
         }

@@ -205,3 +205,93 @@ fn a_url_that_its_page_names_stands_for_all_others_of_its_key() {
     assert_eq!(canonical(&training, "http://a.example/p?id=7"), "http://a.example/p?id=7&lang=en");
     assert_eq!(canonical(&training, "http://a.example/q?id=7"), "http://a.example/q?id=7");
 }
+
+#[test]
+fn no_slash_is_written_behind_a_file() {
+    let mut rows = Rows::new();
+    for page in 0..60 {
+        let blog = format!("http://m.example/blog/p-{page}/");
+        let docs = format!("http://m.example/docs/p-{page}/");
+        rows.shows(&blog, page, None);
+        rows.shows(&docs, 2000 + page, None);
+        if page % 2 == 0 {
+            rows.redirects(blog.trim_end_matches('/'), &blog);
+            rows.redirects(&format!("{docs}index.php"), &docs);
+        }
+        rows.shows(&format!("http://m.example/news/p-{page}/default.aspx"), 1000 + page, None);
+    }
+    let training = rows.learn(&[]);
+    for page in [3, 99] {
+        let url = format!("http://m.example/news/p-{page}/default.aspx");
+        assert_eq!(canonical(&training, &url), url);
+    }
+}
+
+#[test]
+fn a_section_that_was_never_seen_with_a_slash_gets_none() {
+    let mut rows = Rows::new();
+    for page in 0..60 {
+        let blog = format!("http://m.example/blog/p-{page}/");
+        rows.shows(&blog, page, None);
+        let news = format!("http://m.example/news/p-{page}");
+        rows.shows(&news, 1000 + page, None);
+        if page % 2 == 0 {
+            rows.redirects(blog.trim_end_matches('/'), &blog);
+            rows.redirects(&format!("{news}/"), &news);
+        }
+        if page < 20 {
+            rows.shows(&format!("http://m.example/tech/p-{page}"), 2000 + page, None);
+        }
+    }
+    let training = rows.learn(&[]);
+    for page in [3, 99] {
+        let url = format!("http://m.example/tech/p-{page}");
+        assert_eq!(canonical(&training, &url), url);
+    }
+}
+
+#[test]
+fn a_number_whose_name_only_the_site_knows_gets_no_slash() {
+    let mut rows = Rows::new();
+    let sections = [("blog", "/"), ("shop", "/"), ("help", "")];
+    for page in 0..120 {
+        let (section, slash) = sections[page as usize * 7 % 3];
+        let base = format!("http://m.example/{section}/name-{page}");
+        let url = format!("{base}{slash}");
+        rows.shows(&url, page, None);
+        if page % 2 == 0 {
+            rows.redirects(&format!("{base}{}", if slash.is_empty() { "/" } else { "" }), &url);
+        }
+        if page % 4 == 0 {
+            rows.redirects(&format!("http://m.example/index.php?id={page}"), &url);
+        }
+    }
+    let training = rows.learn(&[]);
+    for page in [3, 4, 999] {
+        let url = canonical(&training, &format!("http://m.example/index.php?id={page}"));
+        assert!(!url.contains("index.php/"), "{url}");
+    }
+}
+
+#[test]
+fn what_redirects_is_not_written_for_what_redirects() {
+    let mut rows = Rows::new();
+    for page in 0..80 {
+        for (section, slash) in [("blog", ""), ("shop", ""), ("news", "/")] {
+            let base = format!("m.example/{section}/p-{page}");
+            let url = format!("http://{base}{slash}");
+            rows.shows(&url, page + 1000 * u32::from(section.as_bytes()[0]), None);
+            if page % 2 == 0 {
+                rows.redirects(&format!("https://{base}{slash}"), &url);
+            }
+            if page % 5 == 0 && section == "news" {
+                rows.redirects(&format!("https://{base}"), &url);
+                rows.redirects(&format!("http://{base}"), &url);
+            }
+        }
+    }
+    let training = rows.learn(&[]);
+    assert_eq!(canonical(&training, "https://m.example/news/p-99/"), "http://m.example/news/p-99/");
+    let url = canonical(&training, "https://m.example/news/p-99");
+    assert_ne!(url, "http://m.example/news/p-99");
+}
