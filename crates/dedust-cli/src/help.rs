@@ -423,7 +423,7 @@ A crawler that fetches the first URL of each key gets `recall` of all pages, and
   keep-all F1    that of doing nothing at all
   URL F1         F1 by canonical URL instead of key
   live           share of canonical URLs that are alive
-`micro` pools all URLs, `macro` averages over sites. Limits are checked on `micro`. A canonical URL is alive if it was fetched and showed the page, unmet if nobody has fetched it, and wrong if it redirects, fails or shows another page.
+`micro` pools all URLs, `macro` averages over sites. Limits are checked on `micro`. A canonical URL is alive if it was fetched and showed the page, unmet if nobody has fetched it, and wrong if it redirects, fails or shows another page. Where the URL itself redirects or fails, a canonical URL that does so is not counted.
 
 What rules promise to lose at most is compared with what they lose here: pages that are not fetched, and known to show something else than what is fetched instead. Labels of a crawl tell more pages apart, such as a redirect from the page that it leads to: `recall` is by labels. Where pages have labels of their own (`cluster`, `page`), both are the same.
 

@@ -240,20 +240,25 @@ impl<'l> Met<'l> {
         Self { labels, by_safe, is_shown }
     }
 
-    /// The canonical URLs of these rows, each with the number of the first row that has it. Of pages that no URL showed nothing is known.
+    /// The canonical URLs of these rows, each with the number of the first row that has it, unless that itself redirects or fails as its canonical
+    /// URL does. Of pages that no URL showed nothing is known.
     fn canonical_urls(&self, rows: &[LabelledRow]) -> impl Iterator<Item = (u32, CanonicalUrl)> {
         let mut met: HashSet<u128> = HashSet::default();
         let shown = rows.iter().filter(|row| self.is_shown[row.label as usize]);
-        shown.filter(move |labelled| met.insert(labelled.row.canonical)).map(|labelled| {
-            let &LabelledRow { row, label, number: of } = labelled;
-            let number = self.by_safe.get(&row.canonical).copied();
-            let fate = number.map_or(CanonicalFate::Unmet, |number| {
-                let has_other_label = self.labels.label_of(number) != Some(label);
-                let is_other = has_other_label && self.labels.are_different(of, number);
-                CanonicalFate::of(self.labels.seen(number), is_other)
-            });
-            (of, CanonicalUrl { fate, number })
-        })
+        let known = shown.filter_map(|row| Some((row, self.canonical_url(row)?)));
+        known.filter(move |(row, _)| met.insert(row.row.canonical)).map(|(row, url)| (row.number, url))
+    }
+
+    /// `None` where both a URL and its canonical URL redirect or fail.
+    fn canonical_url(&self, labelled: &LabelledRow) -> Option<CanonicalUrl> {
+        let &LabelledRow { row, label, number: of } = labelled;
+        let number = self.by_safe.get(&row.canonical).copied();
+        let fate = number.map_or(Some(CanonicalFate::Unmet), |number| {
+            let has_other_label = self.labels.label_of(number) != Some(label);
+            let is_other = has_other_label && self.labels.are_different(of, number);
+            CanonicalFate::of(self.labels.seen(of), self.labels.seen(number), is_other)
+        });
+        fate.map(|fate| CanonicalUrl { fate, number })
     }
 }
 
@@ -337,6 +342,11 @@ mod tests {
             ("http://b\u{fc}cher.example/d", gone),
             ("http://b\u{fc}cher.example/e?sid=1", shows("e1e1e1e1")),
             ("http://b\u{fc}cher.example/e", shows("e2e2e2e2")),
+            // It redirects, and stays as it is: no rule is to blame.
+            (
+                "http://b\u{fc}cher.example/old",
+                Clues { redirect: Some(b"http://b\xc3\xbccher.example/a"), ..to_login },
+            ),
             // A host may be spelled in two ways.
             ("http://xn--bcher-kva.example/f", shows("f1f1f1f1")),
         ];

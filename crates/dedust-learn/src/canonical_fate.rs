@@ -32,15 +32,27 @@ pub enum CanonicalFate {
     OtherPage,
 }
 
+impl Seen {
+    /// Whether it redirects or fails.
+    pub fn is_gone(self) -> bool {
+        match self {
+            Self::Error | Self::Redirect => true,
+            Self::Unknown | Self::Page => false,
+        }
+    }
+}
+
 impl CanonicalFate {
-    /// What comes of what was seen at the canonical URL, and whether that is known to be another page.
-    pub fn of(seen: Seen, is_other: bool) -> Self {
-        match seen {
-            Seen::Unknown => Self::Unmet,
-            Seen::Error => Self::Fails,
-            Seen::Redirect => Self::Redirects,
-            Seen::Page if is_other => Self::OtherPage,
-            Seen::Page => Self::Alive,
+    /// What comes of what was seen at a URL and at its canonical URL, and whether that is known to be another page. `None` where both redirect or
+    /// fail: nothing is worse than if the URL had stayed as it is.
+    pub fn of(url: Seen, canonical: Seen, is_other: bool) -> Option<Self> {
+        match canonical {
+            Seen::Error | Seen::Redirect if url.is_gone() => None,
+            Seen::Unknown => Some(Self::Unmet),
+            Seen::Error => Some(Self::Fails),
+            Seen::Redirect => Some(Self::Redirects),
+            Seen::Page if is_other => Some(Self::OtherPage),
+            Seen::Page => Some(Self::Alive),
         }
     }
 

@@ -137,7 +137,7 @@ fn a_field_that_nobody_knows() {
     --- stderr
     error: cannot use the rules in rules.json
       cause: site `a.example` is malformed
-      cause: unknown field `rule`, expected one of `summary`, `hosts`, `rules`, `refused` at line 1 column 7
+      cause: unknown field `rule`, expected one of `summary`, `hosts`, `rules`, `refused`, `mirror`, `canonical_urls` at line 1 column 7
     hint: correct or remove it in the file (rules are counted from 0), or learn the rules again
     ");
 }

@@ -436,11 +436,12 @@ fn a_preference_that_is_not_met_is_told() {
     --- stderr
     site       URLs  duplicates known  rules  URLs saved  share     fpr
     a.example    65                 5      1           5  7.7 %  0.0000
+    canonical URLs: 60 alive, 0 unmet, 0 wrong
 
     a.example: at most 1 of 60 pages are expected to be merged wrongly, 95 % confidence
 
     rules of a.example, made one after the other; bounds are by groups held out, at 95 %:
-      rule 0: [likely] `https` is the same as `http`
+      rule 0: [likely] `https` is the same as `http` (in keys only)
         5 URLs covered, 0 of 2 groups failed: at most 77.6 % wrong
         e.g. https://a.example/page/0
            = http://a.example/page/0

@@ -82,7 +82,8 @@ pub struct Promise {
     pub pages: u64,
 }
 
-/// What a crawl knows of canonical URLs. Each counts once, for the first URL that has it, if the page of that was seen at some URL.
+/// What a crawl knows of canonical URLs. Each counts once, for the first URL that has it, if the page of that was seen at some URL, and not
+/// where both redirect or fail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CanonicalCounts {

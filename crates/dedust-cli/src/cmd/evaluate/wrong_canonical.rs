@@ -1,8 +1,8 @@
 /*!
 What the crawl says of canonical URLs: how many are alive, unmet and wrong, and with `evaluate --errors` which are wrong.
 
-A wrong canonical URL is charged to the last rule that writes canonical URLs and changed the URL; to none if the URL stays as it is, or has
-a canonical URL that was observed. Compiled rules do not say which rules write, so there it is the last that changed the URL.
+A wrong canonical URL is charged to the last rule that writes canonical URLs and changed the URL; to none if no such rule
+changed it. A URL that itself redirects or fails, and has a canonical URL that does so too, is no error. Compiled rules do not say which rules write, so there it is the last that changed the URL.
 */
 
 use std::cmp::Reverse;
@@ -133,7 +133,7 @@ pub(super) fn print(
 fn writer(explanation: &Explanation, joining: &JoiningRules<'_>) -> Option<RuleRef> {
     let site = explanation.site.as_deref().filter(|_| explanation.canonical != explanation.safe)?;
     let changed = explanation.rules.iter().map(|&index| RuleRef { site: site.into(), index });
-    changed.filter(|rule| joining.is_fetchable(rule) != Some(false)).last()
+    changed.filter(|rule| joining.is_fetchable(rule) != Some(false)).next_back()
 }
 
 /// Why canonical URLs are wrong: `1,035 redirect, 2 fail`.

@@ -26,7 +26,7 @@ pub(super) fn of_site(pages: &Pages<'_>, learned: &Learned) -> Option<CanonicalC
     let mut counts = CanonicalCounts::default();
     let mut counted: HashSet<u128> = HashSet::default();
     for (canonical, fate) in written {
-        if counted.insert(canonical) {
+        if let Some(fate) = fate.filter(|_| counted.insert(canonical)) {
             fate.count(&mut counts);
         }
     }
@@ -41,6 +41,7 @@ pub(super) fn note(search: &mut Search<'_, '_>) {
     let mut counts = vec![[CanonicalCounts::default(); 2]; search.slots.len()];
     let mut counted: HashSet<(u128, usize, usize)> = HashSet::default();
     for (&(_, tree), (canonical, fate)) in search.rows.iter().zip(written(pages, &normalizer, rows)) {
+        let Some(fate) = fate else { continue };
         for (slot, side) in search.changing(tree) {
             if counted.insert((canonical, slot, side)) {
                 fate.count(&mut counts[slot][side]);
@@ -62,7 +63,7 @@ fn written(
     pages: &Pages<'_>,
     normalizer: &Normalizer,
     rows: impl IndexedParallelIterator<Item = u32>,
-) -> Vec<(u128, CanonicalFate)> {
+) -> Vec<(u128, Option<CanonicalFate>)> {
     let write = |scratch: &mut Scratch, row: u32| {
         let url = pages.corpus.url(row);
         let canonical = normalizer.normalize_with(url, scratch).unwrap_or(url);

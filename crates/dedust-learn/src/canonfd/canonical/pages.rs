@@ -102,12 +102,12 @@ impl<'c> Pages<'c> {
     }
 
     /// What is known of `canonical` as the canonical URL of a row. A page that is known to be another is one here, though the rules say
-    /// that it is the same.
-    pub(super) fn known(&self, row: u32, canonical: &[u8]) -> CanonicalFate {
-        let Some(&other) = self.rows.get(canonical) else { return CanonicalFate::Unmet };
+    /// that it is the same. `None` where both redirect or fail.
+    pub(super) fn known(&self, row: u32, canonical: &[u8]) -> Option<CanonicalFate> {
+        let Some(&other) = self.rows.get(canonical) else { return Some(CanonicalFate::Unmet) };
         let has_other_label = self.corpus.label(row) != self.corpus.label(other);
         let is_other = other != row && has_other_label && self.corpus.are_different(row, other);
-        CanonicalFate::of(self.seen[other as usize], is_other)
+        CanonicalFate::of(self.seen[row as usize], self.seen[other as usize], is_other)
     }
 
     /// Whether the site itself would have the URL stand for its page, or another.
@@ -127,7 +127,7 @@ impl<'c> Pages<'c> {
 
     /// Whether a URL redirects, or answers with an error.
     pub(super) fn is_gone(&self, row: u32) -> bool {
-        matches!(self.seen[row as usize], Seen::Redirect | Seen::Error)
+        self.seen[row as usize].is_gone()
     }
 
     /// Whether nobody has fetched a URL.
