@@ -1,8 +1,9 @@
 /*!
 What the crawl says of canonical URLs: how many are alive, unmet and wrong, and with `evaluate --errors` which are wrong.
 
-A wrong canonical URL is charged to the last rule that writes canonical URLs and changed the URL; to none if no such rule
-changed it. A URL that itself redirects or fails, and has a canonical URL that does so too, is no error. Compiled rules do not say which rules write, so there it is the last that changed the URL.
+A wrong canonical URL is charged to the last rule that writes canonical URLs and changed the URL; to none if no such rule changed it. Compiled
+rules do not say which rules write, so there it is the last that changed the URL. A URL that itself redirects or fails, and has a canonical URL
+that does so too, is no error.
 */
 
 use std::cmp::Reverse;
