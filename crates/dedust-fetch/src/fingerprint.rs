@@ -12,7 +12,7 @@ use std::fmt;
 use dedust_pages::{Page, PageSource};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use crate::visit::Passages;
+use crate::passages::Passages;
 
 /// Bits in which the simhashes of two versions of a page may differ.
 const MAX_HAMMING_BITS: u32 = 3;

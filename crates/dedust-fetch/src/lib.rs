@@ -39,6 +39,7 @@ mod error;
 mod fetcher;
 mod fingerprint;
 mod host;
+mod passages;
 mod recent;
 mod resolver;
 mod robots;

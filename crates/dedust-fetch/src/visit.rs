@@ -3,20 +3,13 @@ What a page shows at one visit, and what of it stays at the next.
 
 Pages have clocks, counters and advertisements in them, so that a page may differ from itself. Two visits of each of two pages tell
 whether the pages differ in more: what one visit shows and the other does not is [`Noise`] of the site, and is left out of all
-its pages; what remains has a [`Fingerprint`] and is compared as pages are. Passages are runs of three words.
+its pages; what remains has a [`Fingerprint`] and is compared as pages are.
 */
 
 use std::collections::HashSet;
 
-use xxhash_rust::xxh3::xxh3_64;
-
 use crate::Fingerprint;
-
-/// Words that make one passage.
-const PASSAGE_WORDS: usize = 3;
-
-/// Passages of a page; a longer text is compared as a whole only.
-const MAX_PASSAGES: usize = 1 << 16;
+use crate::passages::Passages;
 
 /// Passages that are remembered as noise of a site.
 const MAX_NOISE: usize = 1 << 18;
@@ -30,44 +23,6 @@ pub struct Visit {
     pub is_redirected: bool,
     /// Those of a text that says something.
     pub(crate) passages: Option<Passages>,
-}
-
-/// Hashes of what a reader sees.
-#[derive(Clone, Debug)]
-pub(crate) struct Passages {
-    title: Option<u64>,
-    /// In ascending order, each once.
-    hashes: Box<[u64]>,
-}
-
-impl Passages {
-    /// The passages of a text; `None` if they are too many.
-    pub(crate) fn of(text: &str, title: Option<u64>) -> Option<Self> {
-        let words: Vec<u64> = text.split_whitespace().map(|word| xxh3_64(word.as_bytes())).collect();
-        if words.len() > MAX_PASSAGES {
-            return None;
-        }
-        let hash = |words: &[u64]| {
-            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
-            xxh3_64(&bytes)
-        };
-        let mut hashes: Vec<u64> = match words.len() {
-            ..PASSAGE_WORDS => vec![hash(&words)],
-            _ => words.windows(PASSAGE_WORDS).map(hash).collect(),
-        };
-        hashes.sort_unstable();
-        hashes.dedup();
-        Some(Self { title, hashes: hashes.into() })
-    }
-
-    fn has(&self, passage: u64) -> bool {
-        self.hashes.binary_search(&passage).is_ok()
-    }
-
-    /// Those that `other` has not.
-    fn without<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = u64> + 'a {
-        self.hashes.iter().copied().filter(|passage| !other.has(*passage))
-    }
 }
 
 /// What pages of a site showed at one visit and not at another.
