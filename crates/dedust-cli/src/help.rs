@@ -436,14 +436,14 @@ With --format json, one line per site, then one each for micro and macro:
   {"type":"micro","unlabelled":0,"urls":..,..}
   {"type":"macro","sites":1,"compression":..,..}
 The outer figures are by key, those under "url" by canonical URL. Under "canonical_urls" are "alive", "unmet" and "wrong", and of these "redirects", "fails" and "other_page". With --errors also one line per rule, each followed by its pairs, and one for all:
-  {"type":"rule_errors","site":..,"index":0,"id":..,"rule":..,
-   "pages_lost":..,"pages_merged":..,"urls_merged":..}
+  {"type":"rule_errors","site":..,"index":0,"id":..,"rule":..,"pages_lost":..,"pages_merged":..,..}
   {"type":"wrong_merge","key":..,"fetched":{"url":..,"canonical":..,
-   "rules":[0],"title":..,..},"merged":{..},"is_lost":true,
-   "evidence":["the digests differ"]}
+   "rules":[0],"title":..,..},"merged":{..},"is_lost":true,"evidence":["the digests differ"]}
   {"type":"errors","pages_lost":..,"pages_merged":..,"urls_merged":..,
    "pages_split":..,"keys_too_many":..}
-and one line per rule that writes wrong canonical URLs, each followed by these: {"type":"canonical_errors","site":..,"index":0,"id":..,"rule":..,"redirects":..,"fails":..,"other_page":..}, {"type":"wrong_canonical","url":..,"canonical":..,"fate":"redirects","seen":{"status":301,..}}. "index", "id" and "rule" are left out where safe normalization alone is wrong; "pages_split" are pages that have several keys.
+  {"type":"canonical_errors","site":..,"index":0,"id":..,"rule":..,"redirects":..,..}
+  {"type":"wrong_canonical","url":..,"canonical":..,"fate":"redirects","seen":{"status":301,..}}
+The last two are one line per rule that writes wrong canonical URLs, each followed by these. "index", "id" and "rule" are left out where safe normalization alone is wrong; "pages_split" are pages that have several keys.
 
 With --labels TRUTH no rules are looked at, but which URLs are said to show the same page, by the evidence in LABELLED:
   pair precision  share of the pairs in one cluster that are one page
