@@ -133,8 +133,8 @@ pub(super) fn print(
 /// The rule that wrote the canonical URL of a URL.
 fn writer(explanation: &Explanation, joining: &JoiningRules<'_>) -> Option<RuleRef> {
     let site = explanation.site.as_deref().filter(|_| explanation.canonical != explanation.safe)?;
-    let changed = explanation.rules.iter().map(|&index| RuleRef { site: site.into(), index });
-    changed.filter(|rule| joining.is_fetchable(rule) != Some(false)).next_back()
+    let mut changed = explanation.rules.iter().map(|&index| RuleRef { site: site.into(), index });
+    changed.rfind(|rule| joining.is_fetchable(rule) != Some(false))
 }
 
 /// Why canonical URLs are wrong: `1,035 redirect, 2 fail`.
