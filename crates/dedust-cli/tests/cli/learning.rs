@@ -388,19 +388,19 @@ fn the_preferred_form_is_written_where_it_was_seen_often_enough() {
     assert_snapshot!(canonical(&[]), @r"
     exit 0
     --- stdout
-    https://a.example/page/70
-    https://a.example/page/71
-    http://b.example/page/70
-    ");
-    assert_snapshot!(canonical(&["--prefer", "http"]), @r"
-    exit 0
-    --- stdout
     http://a.example/page/70
     http://a.example/page/71
     http://b.example/page/70
     ");
-    assert_eq!(canonical(&["--prefer", "http,b.example=https"]), canonical(&["--prefer", "http"]));
-    assert_eq!(canonical(&["--prefer", "http", "--prefer", "a.example=https"]), canonical(&[]));
+    assert_snapshot!(canonical(&["--prefer", "https"]), @r"
+    exit 0
+    --- stdout
+    https://a.example/page/70
+    https://a.example/page/71
+    http://b.example/page/70
+    ");
+    assert_eq!(canonical(&["--prefer", "https,b.example=http"]), canonical(&["--prefer", "https"]));
+    assert_eq!(canonical(&["--prefer", "https", "--prefer", "a.example=http"]), canonical(&[]));
 }
 
 #[test]
