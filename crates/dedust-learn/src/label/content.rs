@@ -19,8 +19,10 @@ pub(crate) struct Content {
     changes: bool,
     /// Whether what is known of it is what is shown where it redirects to.
     is_followed: bool,
-    /// Whether a canonical link of its page names it.
+    /// Whether a canonical link names it.
     is_named: bool,
+    /// Whether a canonical link of its page does.
+    is_named_by_page: bool,
     /// Whether its canonical link names another URL of its page.
     names_another: bool,
     /// Whether there is a cluster label, which settles everything.
@@ -139,14 +141,24 @@ impl Content {
         self.is_followed || self.outcome == Outcome::Redirect
     }
 
-    /// Notes that a canonical link of its page names it.
+    /// Notes that a canonical link names it.
     pub(super) fn set_named(&mut self) {
         self.is_named = true;
     }
 
-    /// Whether a canonical link of its page names it.
+    /// Whether a canonical link names it.
     pub(crate) fn is_named(&self) -> bool {
         self.is_named
+    }
+
+    /// Notes that a canonical link of its page names it.
+    pub(super) fn set_named_by_page(&mut self) {
+        self.is_named_by_page = true;
+    }
+
+    /// Whether a canonical link of its page names it.
+    pub(crate) fn is_named_by_page(&self) -> bool {
+        self.is_named_by_page
     }
 
     /// Notes that its canonical link names another URL of its page.

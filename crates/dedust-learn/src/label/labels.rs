@@ -64,18 +64,23 @@ impl Labels {
         }
     }
 
-    /// Notes which rows canonical links of their page name. A row with two canonical links has none.
+    /// Notes which rows canonical links name, and which those of their page. A row with two canonical links has none.
     pub(super) fn note_names(&mut self, mut links: Vec<Sighting>, url_by_row: &[u64]) {
         links.sort_unstable_by_key(|link| (link.row, link.value));
         links.dedup();
         let rows: HashMap<u64, u32> = url_by_row.iter().copied().zip(0..).collect();
+        for &Sighting { value, .. } in &links {
+            if let Some(&named) = rows.get(&value) {
+                self.contents[named as usize].set_named();
+            }
+        }
         for links in links.chunk_by(|left, right| left.row == right.row) {
             let [Sighting { row, value }] = *links else { continue };
             let Some(&named) = rows.get(&value) else { continue };
             if self.contents[row as usize].leads_on() || self.label_of(named) != self.label_of(row) {
                 continue;
             }
-            self.contents[named as usize].set_named();
+            self.contents[named as usize].set_named_by_page();
             if named != row {
                 self.contents[row as usize].set_names_another();
             }

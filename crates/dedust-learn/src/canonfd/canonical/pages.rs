@@ -115,7 +115,7 @@ impl<'c> Pages<'c> {
         let content = self.corpus.content(row);
         match () {
             () if self.seen[row as usize] != Seen::Page || content.names_another() => Standing::Replaced,
-            () if content.is_named() => Standing::Named,
+            () if content.is_named_by_page() => Standing::Named,
             () => Standing::Unnamed,
         }
     }
