@@ -12,7 +12,7 @@ URLs are brought together by the rules without those tables of duplicates that o
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use dedust::rules::Rule;
+use dedust::rules::{Rule, UrlPart};
 use dedust::{Normalizer, Scratch};
 use foldhash::{HashMap, HashSet};
 use rayon::prelude::*;
@@ -132,7 +132,7 @@ impl<'p, 'c> Group<'p, 'c> {
         let corpus = self.pages.corpus;
         corpus.pairs(row).iter().any(|&pair| {
             let key = &corpus.keys()[corpus.pair_key(pair) as usize];
-            matches!(Family::of_drop(key), Family::Tracking | Family::Session | Family::Referral)
+            matches!(key, UrlPart::QueryParam(_) | UrlPart::PathParam(_)) && Family::of_drop(key).is_known()
         })
     }
 }
