@@ -45,6 +45,8 @@ use crate::preference::{Form, PreferredForms};
 struct Slot {
     /// The rule that keys need.
     rule: Rule,
+    /// Whether the turned rule does all that keys need.
+    is_replaced: bool,
     /// How often what such rules write is not alive, before the site has said anything.
     prior: Prior,
     /// The same rule as it is, and turned round; `None` where there is no such rule.
@@ -82,6 +84,7 @@ pub(super) fn write_canonical(
     if let Some(mut search) = Search::new(&pages, slots, preferred) {
         learned.unmet.extend(search.run());
         leave_out_what_changes_keys(&mut search, &before);
+        replace_turned(&mut search.slots, |slots| keys(corpus, &rules_of(slots)).as_ref() == Some(&before));
         counts::note(&mut search);
         learned.rules = rules_of(&search.slots);
     }
@@ -111,6 +114,15 @@ fn leave_out_what_changes_keys(search: &mut Search<'_, '_>, before: &[u32]) {
     }
 }
 
+/// Leaves out rules of the search of which the turned one brings together the same URLs.
+fn replace_turned(slots: &mut [Slot], keeps_keys: impl Fn(&[Slot]) -> bool) {
+    for slot in 0..slots.len() {
+        let is_on = |writer: &Option<Writer>| writer.as_ref().is_some_and(|writer| writer.is_on);
+        slots[slot].is_replaced = slots[slot].writers.each_ref().map(is_on) == [false, true];
+        slots[slot].is_replaced = slots[slot].is_replaced && keeps_keys(slots);
+    }
+}
+
 /// Puts the turned rule of a slot behind all others, or else into its place, where it leaves keys as they are.
 fn place_turned(slots: &mut [Slot], slot: usize, keeps_keys: impl Fn(&[Slot]) -> bool) {
     for is_last in [true, false] {
@@ -130,7 +142,12 @@ impl Slot {
     fn new(rule: &Rule, prior: Prior) -> Self {
         let [as_it_is, turned] = if is_claimed(rule) { turned::writers(rule) } else { [None, None] };
         let writer = |(rule, form)| Writer { rule, form, is_last: false, is_on: false, is_refused: false };
-        Self { rule: rule.clone(), prior, writers: [as_it_is.map(writer), turned.map(writer)] }
+        Self {
+            rule: rule.clone(),
+            is_replaced: false,
+            prior,
+            writers: [as_it_is.map(writer), turned.map(writer)],
+        }
     }
 }
 
@@ -145,7 +162,8 @@ fn rules_of(slots: &[Slot]) -> Vec<Rule> {
     let in_place = |slot: &Slot| {
         let writers: Vec<Rule> = [0, 1].into_iter().filter_map(|side| written(slot, side, false)).collect();
         let is_same = |rule: &Rule| rule.when == slot.rule.when && rule.change == slot.rule.change;
-        let of_keys = (!writers.iter().any(is_same)).then(|| Rule { fetchable: false, ..slot.rule.clone() });
+        let is_needed = !slot.is_replaced && !writers.iter().any(is_same);
+        let of_keys = is_needed.then(|| Rule { fetchable: false, ..slot.rule.clone() });
         writers.into_iter().chain(of_keys)
     };
     slots.iter().flat_map(in_place).chain(slots.iter().filter_map(|slot| written(slot, 1, true))).collect()
