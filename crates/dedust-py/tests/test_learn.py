@@ -111,15 +111,20 @@ def test_urls_become_what_the_command_line_makes_of_them(
     assert expected != texts
 
 
-def test_the_preferred_form_is_written(command: str, blog: Path, tmp_path: Path) -> None:
-    url = "https://blog.example.net/2023/01/spl/"
-    assert dedust.learn(blog).rules.compile().normalize(url.replace("https", "http")) == url
-    training = dedust.learn(blog, prefer=["http"])
-    assert training.rules.compile().normalize(url) == url.replace("https", "http")
-    run(command, "learn", blog, "-o", tmp_path / "rules.json", "--prefer", "http")
+def test_the_preferred_form_is_written(command: str, tmp_path: Path) -> None:
+    # Under https half of the pages were seen.
+    pages = [("http", page) for page in range(60)] + [("https", page) for page in range(30)]
+    rows = [{"url": f"{scheme}://a.example/page/{page}", "digest": f"{page:032x}"} for scheme, page in pages]
+    crawl = tmp_path / "crawl.jsonl"
+    crawl.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    http, https = "http://a.example/page/70", "https://a.example/page/70"
+    assert dedust.learn(crawl).rules.compile().normalize(https) == http
+    training = dedust.learn(crawl, prefer=["https"])
+    assert training.rules.compile().normalize(http) == https
+    run(command, "learn", crawl, "-o", tmp_path / "rules.json", "--prefer", "https")
     assert training.rules.to_json() == (tmp_path / "rules.json").read_text()
     with pytest.raises(ValueError, match="ftp"):
-        dedust.learn(blog, prefer=["ftp"])
+        dedust.learn(crawl, prefer=["ftp"])
 
 
 def test_decisions_survive_learning_again(command: str, blog: Path, tmp_path: Path) -> None:
