@@ -95,14 +95,15 @@ have limits of their own (docs/canonfd.md). Rules that are not proven are kept i
 /// What `--prefer` means.
 pub(crate) const PREFER: &str = "The form to write where a site has several: https, http, www or bare; SITE=FORM for one site
 
-https  rather than http; so it is without this option
+https  rather than http
 http   rather than https
 www    www.example.org rather than example.org
 bare   example.org rather than www.example.org
 
 Forms are joined by commas, and the option may be given again: --prefer https,bare --prefer example.org=www. Only canonfd
-chooses. What is merged does not depend on it: the form is written where both were proven to show the same pages, and where the preferred one was
-seen to show at least a tenth of them, and three, so that it can be fetched. Otherwise the other one is kept, and the report says so.";
+chooses. What is merged does not depend on it: the form is written where both were proven to show the same pages, and where enough
+URLs in the preferred one were seen alive. Otherwise the other one is kept, and the report says so. Without this option, the form is
+written that redirects and canonical links of the site lead to, or that shows more pages; of equal ones https.";
 
 /// What `--mirror` means.
 pub(crate) const MIRROR: &str = "Take one site for another that shows the same pages, such as old.example=new.example; may be given again
