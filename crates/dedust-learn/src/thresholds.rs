@@ -12,6 +12,8 @@ pub(crate) mod canonical {
     pub(crate) const MIN_ALIVE: u64 = 3;
     /// Values of a part that a narrowed rule names. Nobody could read more.
     pub(crate) const MAX_VALUES: usize = 16;
+    /// Names of files at the root of a site behind which no slash is written. Sites have few.
+    pub(crate) const MAX_FILES: usize = 64;
     /// How often a rule is narrowed. Nobody could read more tests.
     pub(crate) const MAX_NARROWED: usize = 2;
     /// Canonical URLs that are compared of one URL. A rule more doubles them.

@@ -26,7 +26,7 @@ mod tests;
 mod tree;
 mod turned;
 
-use dedust::rules::{Closed, Rule, SiteSummary};
+use dedust::rules::{Closed, Rule, SiteSummary, UrlPart, Value};
 use dedust::{Normalizer, RuleSet, Scratch};
 use foldhash::HashMap;
 use rayon::prelude::*;
@@ -39,6 +39,7 @@ use super::families::Prior;
 use crate::corpus::Corpus;
 use crate::learner::Learned;
 use crate::preference::{Form, PreferredForms};
+use crate::thresholds::canonical as limits;
 
 /// A rule of the search, and the rules that may write canonical URLs in its place.
 #[derive(Clone, Debug)]
@@ -74,7 +75,8 @@ pub(super) fn write_canonical(
     corpus: &Corpus,
     preferred: PreferredForms,
 ) -> Learned {
-    let slots = learned.rules.iter().zip(priors).map(|(rule, &prior)| Slot::new(rule, prior));
+    let files = files_at_root(corpus);
+    let slots = learned.rules.iter().zip(priors).map(|(rule, &prior)| Slot::new(rule, prior, &files));
     let mut slots: Vec<Slot> = slots.collect();
     let Some(before) = keys(corpus, &learned.rules) else { return learned };
     for slot in 0..slots.len() {
@@ -139,8 +141,8 @@ fn place_turned(slots: &mut [Slot], slot: usize, keeps_keys: impl Fn(&[Slot]) ->
 }
 
 impl Slot {
-    fn new(rule: &Rule, prior: Prior) -> Self {
-        let [as_it_is, turned] = if is_claimed(rule) { turned::writers(rule) } else { [None, None] };
+    fn new(rule: &Rule, prior: Prior, files: &[Value]) -> Self {
+        let [as_it_is, turned] = if is_claimed(rule) { turned::writers(rule, files) } else { [None, None] };
         let writer = |(rule, form)| Writer { rule, form, is_last: false, is_on: false, is_refused: false };
         Self {
             rule: rule.clone(),
@@ -179,6 +181,21 @@ fn keys(corpus: &Corpus, rules: &[Rule]) -> Option<Vec<u32>> {
     let keys: Vec<u128> = (0..corpus.len() as u32).into_par_iter().map_init(Scratch::default, key).collect();
     let mut first_by_key: HashMap<u128, u32> = HashMap::default();
     Some((0..).zip(keys).map(|(row, key)| *first_by_key.entry(key).or_insert(row)).collect())
+}
+
+/// First segments of the site that are names of files, by their extension.
+fn files_at_root(corpus: &Corpus) -> Vec<Value> {
+    let Some(key) = corpus.keys().iter().position(|key| *key == UrlPart::PathSegment(0)) else {
+        return Vec::new();
+    };
+    let values = (0..corpus.pair_count() as u32).filter(|&pair| corpus.pair_key(pair) as usize == key);
+    let values = values.map(|pair| corpus.value(corpus.pair_value(pair)));
+    let is_file = |value: &&Value| value.as_text().is_some_and(|text| text.contains('.'));
+    let mut files: Vec<Value> = values.filter(is_file).cloned().collect();
+    files.sort_unstable();
+    files.dedup();
+    files.truncate(limits::MAX_FILES);
+    files
 }
 
 /// The rules alone; `None` if they cannot stand together.

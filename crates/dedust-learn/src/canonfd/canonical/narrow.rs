@@ -8,7 +8,6 @@ use dedust::rules::{AnyValue, Change, Rule, Spot, Test, UrlPart, Value, ValueCla
 
 use super::choice::Search;
 use super::pages::{Gain, LEFT};
-use super::turned::any_text;
 use crate::canonfd::families::Family;
 use crate::thresholds::canonical as limits;
 use crate::thresholds::proof::{LIMIT, MAX_DOUBT};
@@ -87,17 +86,23 @@ impl Search<'_, '_> {
         let mut best: Option<(i64, UrlPart, Test)> = None;
         for key in keys {
             let part = &corpus.keys()[key as usize];
-            let asked = rule.when.get(&Spot::Key(part.clone()));
-            if asked.is_some_and(|test| *test != any_text())
-                || rule.change.iter().any(|change| change.facts().valued_part() == Some(part))
-            {
+            let excepted = match rule.when.get(&Spot::Key(part.clone())) {
+                None => &[][..],
+                Some(Test::Any(AnyValue { class: ValueClass::Text, except, optional: false })) => except,
+                Some(_) => continue,
+            };
+            if rule.change.iter().any(|change| change.facts().valued_part() == Some(part)) {
                 continue;
             }
             let mut by_value: BTreeMap<Option<&Value>, Sum> = BTreeMap::new();
             for &(row, gain) in &rows {
                 let pair = corpus.pairs(row).iter().find(|&&pair| corpus.pair_key(pair) == key);
-                let sum =
-                    by_value.entry(pair.map(|&pair| corpus.value(corpus.pair_value(pair)))).or_default();
+                let value = pair.map(|&pair| corpus.value(corpus.pair_value(pair)));
+                // Other rules have made another value of one that is excepted.
+                if value.is_some_and(|value| excepted.contains(value)) {
+                    continue;
+                }
+                let sum = by_value.entry(value).or_default();
                 sum.worth += gain;
                 sum.good += u64::from(gain > 0);
                 sum.bad += u64::from(gain <= LEFT.into());
@@ -114,7 +119,9 @@ impl Search<'_, '_> {
         let mut narrowed = rule.clone();
         let spot = Spot::Key(part);
         let test = match (rule.when.get(&spot), test) {
-            (Some(_), Test::Not(except)) => {
+            (Some(Test::Any(asked)), Test::Not(mut except)) => {
+                except.extend(asked.except.iter().cloned());
+                except.sort_unstable();
                 Test::Any(AnyValue { class: ValueClass::Text, except, optional: false })
             }
             (_, test) => test,

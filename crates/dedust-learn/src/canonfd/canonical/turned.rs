@@ -2,7 +2,7 @@
 Turns a rule round: the same URLs are joined, and the other form is written.
 */
 
-use dedust::rules::{AnyValue, Change, Mapped, Rule, Source, Spot, Test, UrlPart, ValueClass};
+use dedust::rules::{AnyValue, Change, Mapped, Rule, Source, Spot, Test, UrlPart, Value, ValueClass};
 use dedust::support::Taken;
 
 use super::writes_all;
@@ -11,19 +11,19 @@ use crate::preference::Form;
 /// A rule that may write canonical URLs, and the form that it writes, if that has a name.
 type Written = (Rule, Option<Form>);
 
-/// The rule as it is and turned round, where these write URLs.
-pub(super) fn writers(rule: &Rule) -> [Option<Written>; 2] {
+/// The rule as it is and turned round, where these write URLs. `files` are names of files at the root of the site.
+pub(super) fn writers(rule: &Rule, files: &[Value]) -> [Option<Written>; 2] {
     if !writes_all(rule) {
         return [None, None];
     }
-    let Some((turned, forms)) = turned(rule) else { return [Some((rule.clone(), None)), None] };
+    let Some((turned, forms)) = turned(rule, files) else { return [Some((rule.clone(), None)), None] };
     let [as_it_is, other] = forms.map_or([None, None], |forms| forms.map(Some));
     [Some((rule.clone(), as_it_is)), Some((turned, other))]
 }
 
 /// The rule that writes the other form, with the two forms, if these have names: the one that is written and the one that would be.
-fn turned(rule: &Rule) -> Option<(Rule, Option<[Form; 2]>)> {
-    turned_scheme(rule).or_else(|| turned_www(rule)).or_else(|| turned_slash(rule))
+fn turned(rule: &Rule, files: &[Value]) -> Option<(Rule, Option<[Form; 2]>)> {
+    turned_scheme(rule).or_else(|| turned_www(rule)).or_else(|| turned_slash(rule, files))
 }
 
 fn turned_scheme(rule: &Rule) -> Option<(Rule, Option<[Form; 2]>)> {
@@ -54,14 +54,14 @@ fn turned_www(rule: &Rule) -> Option<(Rule, Option<[Form; 2]>)> {
     when.insert(Spot::Key(of.clone()), Test::Absent);
     // `www.blog.example.org` is `blog.example.org`, and says nothing of `example.org`.
     if let Some(below) = index.checked_sub(1) {
-        when.entry(Spot::Key(UrlPart::Subdomain(below))).or_insert_with(any_text);
+        when.entry(Spot::Key(UrlPart::Subdomain(below))).or_insert_with(|| any_text(&[]));
     }
     let change = vec![Change::Set { key: of.clone(), to: vec![Source::text("www")] }];
     Some((Rule { when, change, ..rule.clone() }, Some([Form::Bare, Form::Www])))
 }
 
 /// A slash at the end, where it was left out.
-fn turned_slash(rule: &Rule) -> Option<(Rule, Option<[Form; 2]>)> {
+fn turned_slash(rule: &Rule, files: &[Value]) -> Option<(Rule, Option<[Form; 2]>)> {
     let slash = Spot::Key(UrlPart::TrailingSlash);
     let drops_slash = |change: &Change| match change.facts().takes {
         Taken::Part(spot) => *spot == slash,
@@ -74,12 +74,13 @@ fn turned_slash(rule: &Rule) -> Option<(Rule, Option<[Form; 2]>)> {
     }
     let mut when = rule.when.clone();
     when.insert(slash, Test::Absent);
-    when.entry(Spot::Key(UrlPart::PathSegment(0))).or_insert_with(any_text);
+    // There is no slash behind a file.
+    when.entry(Spot::Key(UrlPart::PathSegment(0))).or_insert_with(|| any_text(files));
     let change = vec![Change::Set { key: UrlPart::TrailingSlash, to: vec![Source::text("/")] }];
     Some((Rule { when, change, ..rule.clone() }, None))
 }
 
-/// Asks that there is a value.
-pub(super) fn any_text() -> Test {
-    Test::Any(AnyValue { class: ValueClass::Text, except: Vec::new(), optional: false })
+/// Asks that there is a value, and none of some.
+fn any_text(except: &[Value]) -> Test {
+    Test::Any(AnyValue { class: ValueClass::Text, except: except.to_vec(), optional: false })
 }
