@@ -276,14 +276,14 @@ mod tests {
         crawl.into_corpora().remove(0)
     }
 
-    /// Pages that ignore `id`, and have a session.
+    /// Pages that ignore `box`, and have a session.
     fn articles() -> impl Iterator<Item = (String, String)> {
         let row = |row: u32| {
             let page = row / 4;
-            // Of two fetches in turn one has another session, or another `id`.
+            // Of two fetches in turn one has another session, or another `box`.
             let random = |row: u32| row.wrapping_mul(0x9e37_79b1);
-            let (id, sid) = (random(4 * page + row % 4 / 2), !random(4 * page + row % 4 % 2));
-            (format!("article-{page}?id={id}&sid={sid:x}"), format!("article {page}"))
+            let (value, sid) = (random(4 * page + row % 4 / 2), !random(4 * page + row % 4 % 2));
+            (format!("article-{page}?box={value}&sid={sid:x}"), format!("article {page}"))
         };
         (0..800).map(row)
     }
@@ -305,13 +305,13 @@ mod tests {
     #[test]
     fn a_rule_that_fails_where_the_sample_has_not_been_is_taken_back() {
         let unchecked = learned_from_articles();
-        assert!(drops(&unchecked.rules, "id") && drops(&unchecked.rules, "sid"), "{:?}", unchecked.rules);
-        let view = |row: u32| (format!("c{}/view?id={row}&sid={row:x}", row % 40), format!("page {row}"));
-        let again = |row: u32| (format!("c{}/view?id={row}&sid={:x}", row % 40, !row), format!("page {row}"));
+        assert!(drops(&unchecked.rules, "box") && drops(&unchecked.rules, "sid"), "{:?}", unchecked.rules);
+        let view = |row: u32| (format!("view-{}?box={row}&sid={row:x}", row % 40), format!("page {row}"));
+        let again = |row: u32| (format!("view-{}?box={row}&sid={:x}", row % 40, !row), format!("page {row}"));
         let others = (0..400).flat_map(|row| [view(row), again(row)]);
         let (rules, are_all) =
             unchecked.held_against(&corpus(articles().take(80).chain(others)), 0.5).expect("valid rules");
-        assert!(!are_all && !drops(&rules, "id") && drops(&rules, "sid"), "{rules:?}");
+        assert!(!are_all && !drops(&rules, "box") && drops(&rules, "sid"), "{rules:?}");
         assert_eq!(&*rules.refused()[0].reason, Refusal::Fails.reason());
     }
 

@@ -305,10 +305,6 @@ pub(crate) mod refine {
     pub(crate) const MAX_CHANCE: f64 = 0.001;
     /// The share of failures that is expected of any value, at least: on any site some labels are wrong.
     pub(crate) const LEAST_EXPECTED: f64 = 0.02;
-    /// Sections of a site. Where there are more first segments, they are names of pages.
-    pub(crate) const MAX_SECTIONS: usize = 50;
-    /// URLs of a section that a rule would change, so that something could have been seen there.
-    pub(crate) const MIN_SECTION_URLS: u64 = 3;
     /// Exceptions of a rule. What needs more is no rule.
     pub(crate) const MAX_EXCEPTIONS: usize = 3;
 }
@@ -319,6 +315,16 @@ pub(crate) mod observed {
     pub(crate) const MAX_TABLES: usize = 64;
     /// Entries of one rule. A larger table is written as several.
     pub(crate) const MAX_ENTRIES: usize = 1_000;
+}
+
+/// At which places of a site a rule holds.
+pub(crate) mod scope {
+    /// Places of a kind, as hosts or sections, that must speak for a rule before it is made at all. Two may be built alike by chance.
+    pub(crate) const MIN_PLACES: usize = 3;
+    /// URLs of a section that a rule would change, so that something could have been seen there.
+    pub(crate) const MIN_CHANGED: u64 = 3;
+    /// Sections that a rule names. Nobody could read more.
+    pub(crate) const MAX_NAMED: usize = 64;
 }
 
 /// On which hosts a rule holds, and when hosts are one.
@@ -339,6 +345,8 @@ pub(crate) mod labels {
     pub(crate) const MAX_HAMMING_BITS: u32 = 3;
     /// Redirects that are followed from one URL. It bounds the work, and longer chains are mistakes.
     pub(crate) const MAX_REDIRECTS: usize = 8;
+    /// The share of canonical links that must be right before one is believed of a page of which nothing else was seen.
+    pub(crate) const MIN_RIGHT_CLAIMS: f64 = 0.9;
     /// Pages that are told apart among rows that claim to be one. It bounds the work.
     pub(crate) const MAX_CLAIMED_PAGES: usize = 16;
 }

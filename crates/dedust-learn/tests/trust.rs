@@ -181,3 +181,169 @@ fn a_list_whose_pages_all_name_the_first_keeps_its_pages() {
         "the first page is shown without a number too"
     );
 }
+
+/// Links that somebody placed to pages which ignore the parameter `id`, as nearly all servers do.
+fn placed_links(count: usize, ending: &'static str) -> impl Iterator<Item = Page> {
+    let pages =
+        (0..1_000).map(move |n| page(format!("http://shop.example/slug-{n}{ending}"), format!("slug {n}")));
+    let links = (0..count).map(move |n| {
+        let target = n % 25;
+        page(
+            format!("http://shop.example/slug-{target}{ending}?id={}", 7_919 * n + 13),
+            format!("slug {target}"),
+        )
+    });
+    pages.chain(links)
+}
+
+#[test]
+fn links_from_strangers_make_no_parameter_vanish_elsewhere() {
+    for count in [50, 100, 800] {
+        let normalizer = learned(placed_links(count, "/"), LearnOptions::default());
+        for url in
+            ["http://shop.example/view?id=7", "http://shop.example/?id=7", "http://shop.example/a/b/?id=7"]
+        {
+            assert_eq!(key(&normalizer, url), url, "{count} links");
+        }
+    }
+}
+
+#[test]
+fn links_from_strangers_reach_no_section_that_was_not_seen() {
+    for ending in ["", "/"] {
+        let normalizer = learned(placed_links(200, ending), LearnOptions::default());
+        let url = format!("http://shop.example/view{ending}?id=7");
+        assert_eq!(key(&normalizer, &url), url);
+    }
+}
+
+#[test]
+fn links_from_strangers_take_no_pages_of_the_home_page() {
+    let posts = (1..=10).map(|n| page(format!("http://shop.example/?p={n}"), format!("post {n}")));
+    let pages = (0..1_000).map(|n| page(format!("http://shop.example/slug-{n}/"), format!("slug {n}")));
+    let links = (0..800).map(|n| {
+        page(
+            format!("http://shop.example/slug-{}/?p={}", n % 400, 7_919 * n + 13),
+            format!("slug {}", n % 400),
+        )
+    });
+    let normalizer = learned(pages.chain(posts).chain(links), LearnOptions::default());
+    for n in [3, 9, 777, 2_000] {
+        let url = format!("http://shop.example/?p={n}");
+        assert_eq!(key(&normalizer, &url), url);
+    }
+}
+
+#[test]
+fn three_hosts_do_not_outvote_a_fourth() {
+    let ignoring = ["a", "b", "c"].into_iter().flat_map(|host| {
+        (0..40usize).flat_map(move |n| {
+            (0..6).map(move |view| {
+                page(
+                    format!("http://{host}.hoster.example/p/{n}?item={}", 100 * n + view),
+                    format!("{host} {n}"),
+                )
+            })
+        })
+    });
+    let victim =
+        (0..20).map(|n| page(format!("http://victim.hoster.example/p/1?item={n}"), format!("item {n}")));
+    let normalizer = learned(ignoring.chain(victim), LearnOptions::default());
+    let url = "http://victim.hoster.example/p/1?item=7";
+    assert_eq!(key(&normalizer, url), url);
+    assert_eq!(key(&normalizer, "http://a.hoster.example/p/1?item=7"), "http://a.hoster.example/p/1");
+}
+
+#[test]
+fn a_page_without_text_takes_the_place_of_no_other() {
+    let mut crawl = CrawlStore::new(EvidenceKinds::AUTO, SampleSize::default());
+    for n in 0..1_200 {
+        let (text, url) = (format!("view {n}"), format!("http://shop.example/view?id={n}"));
+        let seen = Clues {
+            text_digest: Some(text.as_bytes()),
+            title: Some(b"Title"),
+            status: Some(200),
+            canonical: Some(url.as_bytes()),
+            ..Clues::default()
+        };
+        crawl.observe(url.as_bytes(), &seen, None).unwrap();
+        if n < 60 {
+            let cut_off = Clues { status: Some(200), canonical: Some(url.as_bytes()), ..Clues::default() };
+            crawl.observe(format!("http://shop.example/u/{n}").as_bytes(), &cut_off, None).unwrap();
+        }
+    }
+    let training = Trainer::builder().build().unwrap().train_stored(&crawl.finish().unwrap(), &()).unwrap();
+    let normalizer = Normalizer::compile(&training.rules);
+    for url in ["http://shop.example/view?id=777", "http://shop.example/u/777"] {
+        assert_eq!(key(&normalizer, url), url);
+        assert_eq!(normalizer.normalize(url).unwrap().to_string(), url);
+    }
+}
+
+#[test]
+fn a_rule_of_two_folders_changes_no_others() {
+    // Ten pages stand in two folders, under one name; names of other folders mean other pages.
+    let twice = (0..10usize).flat_map(|n| {
+        ["de", "en"]
+            .map(move |folder| page(format!("http://shop.example/{folder}/both-{n}/"), format!("both {n}")))
+    });
+    let single = (0..40usize).flat_map(|folder| {
+        (0..60usize).map(move |n| {
+            page(format!("http://shop.example/folder-{folder}/page-{folder}-{n}/"), format!("{folder} {n}"))
+        })
+    });
+    let normalizer = learned(twice.chain(single), LearnOptions::default());
+    for url in ["http://shop.example/folder-7/new/", "http://shop.example/fr/kontakt/"] {
+        assert_eq!(key(&normalizer, url), url);
+    }
+}
+
+#[test]
+fn reports_of_one_kind_stay_apart_however_alike_they_are() {
+    let mut crawl = CrawlStore::new(EvidenceKinds::AUTO, SampleSize::default());
+    for n in 0..600u64 {
+        // A few bits of a fingerprint tell them apart, and every text is another.
+        let simhash = 0x5a5a_5a5a_5a5a_5a5a ^ (1 << (n % 7)) ^ (1 << (20 + n % 5)) ^ (1 << (40 + n % 3));
+        let text = format!("report {n}");
+        let clues = Clues {
+            text_digest: Some(text.as_bytes()),
+            title: Some(b"Report"),
+            simhash: Some(simhash),
+            status: Some(200),
+            ..Clues::default()
+        };
+        crawl
+            .observe(
+                format!("http://lab.example/summaries/{}_{}_x.html", n % 12, n / 12).as_bytes(),
+                &clues,
+                None,
+            )
+            .unwrap();
+        // Articles, of which no two are alike.
+        let text = format!("article {n}");
+        let clues = Clues {
+            text_digest: Some(text.as_bytes()),
+            simhash: Some(n.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
+            ..clues
+        };
+        crawl.observe(format!("http://lab.example/articles/{n}").as_bytes(), &clues, None).unwrap();
+    }
+    let training = Trainer::builder().build().unwrap().train_stored(&crawl.finish().unwrap(), &()).unwrap();
+    let normalizer = Normalizer::compile(&training.rules);
+    let url = "http://lab.example/summaries/9_7_x.html";
+    assert_eq!(key(&normalizer, url), url);
+    assert_ne!(key(&normalizer, "http://lab.example/summaries/8_7_x.html"), url);
+}
+
+#[test]
+fn a_bare_flag_is_no_spelling() {
+    // Most threads fit on one page, so that `all` shows what is shown without it; others do not.
+    let threads = (0..4usize).flat_map(|n| {
+        ["", "&all"]
+            .map(move |flag| page(format!("http://forum.example/view?topic={n}{flag}"), format!("{n}")))
+    });
+    let long = (10..60usize).map(|n| page(format!("http://forum.example/view?topic={n}"), format!("{n}")));
+    let normalizer = learned(threads.chain(long), LearnOptions::default());
+    let url = "http://forum.example/view?all&topic=77";
+    assert_ne!(key(&normalizer, url), key(&normalizer, "http://forum.example/view?topic=77"));
+}

@@ -90,6 +90,8 @@ pub(super) struct Case<'a> {
     tally: Tally,
     /// What is known of the rule before the site has said anything.
     prior: Prior,
+    /// Whether it can do little harm.
+    is_harmless: bool,
     /// The share of votes that may be against it.
     limit: f64,
 }
@@ -110,8 +112,18 @@ impl Standard {
             Harm::AsOthers(prior) => prior,
             Harm::None | Harm::Possible => family.prior(),
         };
-        let limit = self.limit(candidate, votes, cast, harm == Harm::None);
-        Case { standard: self, candidate, votes, cast, tally: cast.tally(&self.noise), prior, limit }
+        let is_harmless = harm == Harm::None;
+        let limit = self.limit(candidate, votes, cast, is_harmless);
+        Case {
+            standard: self,
+            candidate,
+            votes,
+            cast,
+            tally: cast.tally(&self.noise),
+            prior,
+            is_harmless,
+            limit,
+        }
     }
 
     /// The share of votes that may be against a rule. What forgets values may not lose more than its part of the pages: a
@@ -167,12 +179,17 @@ impl Case<'_> {
         }
     }
 
-    /// Whether a rule that was chosen has votes of its own, however much is put up with for wrong labels, and does not fail
-    /// in the groups by which it was chosen.
+    /// Whether a rule that was chosen has votes of its own, however much is put up with for wrong labels, and is no less doubted
+    /// where it was chosen: a few groups that were held out may agree by luck.
     fn holds_where_chosen(&self) -> bool {
-        let overall = self.votes.cast.tally(&self.standard.noise);
+        if !self.candidate.is_chosen() {
+            return true;
+        }
+        let Votes { cast, .. } = self.votes;
         let is_seen = self.tally.all >= limits::MIN_CHOSEN_VOTES || self.candidate.family == Family::Login;
-        !self.candidate.is_chosen() || (is_seen && overall.against as f64 <= self.limit * overall.all as f64)
+        let Tally { all, against } = cast.tally(&self.standard.noise);
+        let limit = self.standard.limit(self.candidate, self.votes, cast, self.is_harmless);
+        is_seen && self.prior.doubt(against, all, limit) <= limits::MAX_DOUBT
     }
 
     /// How well a rule that is believed is known to be right.

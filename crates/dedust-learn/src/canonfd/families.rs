@@ -63,10 +63,10 @@ impl Family {
         }
     }
 
-    /// The family of taking a value for the absence of its key.
+    /// The family of taking a value for the absence of its key. A name without `=` is a flag, which is set to say something.
     pub(super) fn of_default(key: &UrlPart, value: Option<&str>) -> Self {
         match (Self::of_drop(key), key, value) {
-            (Self::Other | Self::Relevant, _, None | Some("")) => Self::Spelling,
+            (Self::Other | Self::Relevant, _, Some("")) => Self::Spelling,
             (_, UrlPart::QueryParam(name), Some("0" | "1")) if is_listed("paging", name.name.as_bytes()) => {
                 Self::FirstPage
             }

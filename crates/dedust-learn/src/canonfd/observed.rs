@@ -16,7 +16,7 @@ and no other scheme.
 */
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dedust::rules::{
     Change, PathPart, SiteRules, SiteSummary, Source, Spot, Test, Trust, UrlPart, Value, ValueClass,
@@ -356,7 +356,13 @@ impl Search<'_> {
         if moves.is_empty() || !moves.iter().all(is_planned) || !is_valid(&draft) {
             return;
         }
-        let candidate = Candidate { draft, family: Family::Other, is_suspect: false, is_narrowed: false };
+        let candidate = Candidate {
+            draft,
+            family: Family::Other,
+            is_suspect: false,
+            is_narrowed: false,
+            limited: BTreeSet::new(),
+        };
         let votes = self.count(&moves, &joined(&self.table, &moves), &candidate);
         let Naming { forms: forms_seen, failing } = selector.naming;
         // What is stated is how well the selector names pages: that its entries agree is why they are there.

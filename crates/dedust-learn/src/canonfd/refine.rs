@@ -22,7 +22,7 @@ type PairTally = HashMap<u32, (u64, u64)>;
 impl Search<'_> {
     /// The candidate if it is believed; if not, it and what is believed of it under a condition.
     pub(super) fn judged(&self, candidate: Candidate) -> Vec<Judged> {
-        self.refined(candidate).into_iter().filter_map(|judged| self.on_proven_hosts(judged)).collect()
+        self.refined(candidate).into_iter().filter_map(|judged| self.where_shown(judged)).collect()
     }
 
     /// The candidate if it is believed, and if not what is believed of it under a condition, on any hosts.
@@ -34,7 +34,7 @@ impl Search<'_> {
         }
         let against = judged.votes.cast.tally(&self.noise).against;
         let is_settled = match judged.refusal {
-            None => against < 1 && self.volatile.is_empty() && !self.reaches_far(&judged.candidate),
+            None => against < 1 && self.volatile.is_empty(),
             Some(Refusal::Fails | Refusal::TooFewVotes) => {
                 against == 0
                     || judged.votes.agreeing < limits::MIN_AGREEING
@@ -192,10 +192,7 @@ impl Search<'_> {
     /// The rule without pages that show something else from one visit to the next and were not seen to agree.
     fn without_unproven(&self, judged: &Judged, groups: &[Group]) -> Option<Judged> {
         let tally = self.tally(&judged.candidate, groups, true);
-        let mut unproven = self.unproven(&judged.candidate.draft, &tally);
-        if self.reaches_far(&judged.candidate) {
-            unproven.extend(self.unproven_sections(&judged.candidate.draft, &tally));
-        }
+        let unproven = self.unproven(&judged.candidate.draft, &tally);
         if unproven.is_empty() {
             return Some(judged.clone());
         }
@@ -224,7 +221,7 @@ impl Search<'_> {
             let draft = candidate.draft.and(spot, Test::Is(value))?;
             // Where it was found to hold, it must be proven to.
             let family = if draft.forgets_path() { Family::Relevant } else { candidate.family.chosen() };
-            Some(self.vote(Candidate { draft, family, is_suspect, is_narrowed: true }))
+            Some(self.vote(Candidate { draft, family, is_suspect, is_narrowed: true, ..candidate.clone() }))
         };
         contexts.iter().take(limits::MAX_CONTEXTS).filter_map(in_context).collect()
     }
@@ -267,29 +264,6 @@ impl Search<'_> {
             matches!(draft.when.get(&spot), Some(Test::Is(other)) if *other != value)
         };
         unseen.filter(|&pair| !asks_for_others(pair)).collect()
-    }
-
-    /// Sections of the site, by the first segment of the path, whose URLs a rule would change though nothing was seen there
-    /// that speaks for it; none where there are too many to tell sections from names of pages.
-    fn unproven_sections(&self, draft: &Draft, tally: &PairTally) -> Vec<u32> {
-        let mut moved: HashMap<u32, u64> = HashMap::default();
-        for (row, _) in self.table.moves(draft) {
-            let is_section = |pair: &&u32| *self.table.key_of(**pair) == UrlPart::PathSegment(0);
-            if let Some(&section) = self.table.row(row).iter().find(is_section) {
-                *moved.entry(section).or_default() += 1;
-            }
-        }
-        if moved.len() > limits::MAX_SECTIONS {
-            return Vec::new();
-        }
-        let is_seen = |pair: &u32| tally.get(pair).is_some_and(|&(with, _)| with > 0);
-        let mut unproven: Vec<u32> = moved
-            .into_iter()
-            .filter(|(section, urls)| *urls >= limits::MIN_SECTION_URLS && !is_seen(section))
-            .map(|(section, _)| section)
-            .collect();
-        unproven.sort_unstable();
-        unproven
     }
 }
 

@@ -8,9 +8,10 @@ Finds rules that do not change which page is meant, each judged in the light of 
 */
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use dedust::rules::{Change, Promise, Rule, Spot, Test, UrlPart, Value};
+use dedust::rules::{Change, Promise, Rule, Spot, Test, UrlPart, Value, ValueClass};
 use dedust::support::Taken;
 use foldhash::{HashMap, HashSet};
 
@@ -35,6 +36,8 @@ pub(super) struct Candidate {
     pub(super) is_suspect: bool,
     /// Whether it asks for something because it was seen to hold there, and not because URLs are built so.
     pub(super) is_narrowed: bool,
+    /// Where it asks for something because nothing was seen elsewhere: no vote was left out for that.
+    pub(super) limited: BTreeSet<Spot>,
 }
 
 impl Candidate {
@@ -65,9 +68,11 @@ impl Candidate {
             Taken::Values(_, values) => values.iter().any(|mapped| mapped.becomes.is_some()),
             Taken::Nothing | Taken::Part(_) | Taken::Value(_) | Taken::Path => false,
         };
+        let asks_for_values = |(spot, test): (&Spot, &Test)| {
+            matches!(test, Test::Is(_) | Test::OneOf(_)) && !self.limited.contains(spot)
+        };
         !is_index
-            && (when.values().any(|test| matches!(test, Test::Is(_) | Test::OneOf(_)))
-                || (!self.family.is_known() && change.iter().any(maps)))
+            && (when.iter().any(asks_for_values) || (!self.family.is_known() && change.iter().any(maps)))
     }
 }
 
@@ -223,7 +228,8 @@ impl<'c> Search<'c> {
             let Draft { when, .. } = &judged.candidate.draft;
             // Of two that join as much, the one that changes less for nothing, and in a simpler way.
             let is_counted = judged.candidate.draft.counts();
-            let tests = when.values().filter(|test| **test != Test::Absent).count();
+            let is_shape = |test: &Test| *test == Test::Absent || *test == Test::Any(ValueClass::Text.into());
+            let tests = when.values().filter(|test| !is_shape(test)).count();
             (against * thresholds::search::DOUBTFUL_ONE_IN > all, Reverse(merged), idle, is_counted, tests)
         });
         let mut seen = HashSet::default();
@@ -363,11 +369,6 @@ impl<'c> Search<'c> {
     fn harm_by_itself(&self, Candidate { draft, is_suspect, .. }: &Candidate) -> Harm {
         let is_harmless = !is_suspect && draft.is_harmless() && !self.has_default(draft);
         if is_harmless { Harm::None } else { Harm::Possible }
-    }
-
-    /// Whether a rule forgets values everywhere, and nothing is known of such rules.
-    pub(super) fn reaches_far(&self, candidate: &Candidate) -> bool {
-        candidate.draft.is_wide() && !candidate.family.is_known() && self.harm(candidate) != Harm::None
     }
 
     /// Of a rule that takes values for none: what is known of the same for other values of their keys, where at most half of

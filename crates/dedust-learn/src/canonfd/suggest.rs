@@ -2,6 +2,8 @@
 Where rules come from: those that make sense on any site, and those that duplicates suggest by how they differ.
 */
 
+use std::collections::BTreeSet;
+
 use dedust::rules::{Area, Change, Mapped, PathPart, Spelling, Spot, Test, UrlPart};
 use dedust::support::{Put, Taken};
 use rayon::prelude::*;
@@ -24,6 +26,7 @@ impl Search<'_> {
                 family,
                 is_suspect: false,
                 is_narrowed: false,
+                limited: BTreeSet::new(),
             });
         };
         for key in self.table.keys() {
@@ -133,7 +136,7 @@ impl Search<'_> {
         let sound = gathered.finish().filter(|(draft, _)| self.is_sound(draft));
         let candidate = |draft| {
             let family = self.family_of(&draft);
-            Candidate { draft, family, is_suspect: false, is_narrowed: false }
+            Candidate { draft, family, is_suspect: false, is_narrowed: false, limited: BTreeSet::new() }
         };
         most_suggested(sound).into_iter().map(candidate).collect()
     }

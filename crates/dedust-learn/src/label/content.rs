@@ -171,6 +171,11 @@ impl Content {
         self.names_another
     }
 
+    /// Whether something was seen that can be compared, or a label says which page it is.
+    pub(super) fn is_known(&self) -> bool {
+        self.is_settled || self.outcome != Outcome::Unknown
+    }
+
     /// Whether nothing that was seen speaks against a claim that two URLs are one page.
     pub(super) fn may_be_one_with(&self, other: &Self, likeness: &Likeness) -> bool {
         (self.is_settled && other.is_settled) || self.relation(other, likeness) != Relation::Different

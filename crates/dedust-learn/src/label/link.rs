@@ -7,7 +7,9 @@ is not used.
 
 A canonical link is a claim. It is believed where nothing speaks against it: rows whose titles differ, or whose texts
 differ by more than two fetches of one page do on this site, are not one page, whatever they declare. A canonical URL that
-redirects, fails or names another one as canonical is no page's name, and links to it are not heard.
+redirects, fails or names another one as canonical is no page's name, and links to it are not heard. Where nothing was seen of a page
+but its canonical link, as of one that was cut off, the link is believed as far as such links were right on this site; a site of which
+next to no page was seen has nothing else.
 */
 
 use foldhash::HashSet;
@@ -68,6 +70,7 @@ impl SiteLinks<'_> {
             .filter(|claim| claim.value != self.url_of(claim.row))
             .map(|claim| claim.row)
             .collect();
+        let believes_unseen = self.believes_unseen(&claims, &rows_by_url);
         let mut members = Vec::new();
         for arrivals in claims.chunk_by(Sighting::has_same_value) {
             let there = at_url(&rows_by_url, arrivals[0].value);
@@ -80,8 +83,30 @@ impl SiteLinks<'_> {
             }
             members.clear();
             members.extend(rows_of([arrivals, there]));
+            if !believes_unseen {
+                members.retain(|&row| self.contents[row as usize].is_known());
+            }
             title::groups(&mut members, self.titles, |group| self.tie_alike(ties, group, there));
         }
+    }
+
+    /// Whether canonical links are believed of pages of which nothing else was seen. By Laplace's rule of succession, from those links that
+    /// could be checked.
+    fn believes_unseen(&self, claims: &[Sighting], rows_by_url: &[Sighting]) -> bool {
+        let known = self.contents.iter().filter(|content| content.is_known()).count();
+        if 2 * known < self.contents.len() {
+            return true;
+        }
+        let (mut right, mut checked) = (0u32, 0u32);
+        for claim in claims.iter().filter(|claim| claim.value != self.url_of(claim.row)) {
+            let Some(named) = at_url(rows_by_url, claim.value).first() else { continue };
+            let (one, other) = (&self.contents[claim.row as usize], &self.contents[named.row as usize]);
+            if one.is_known() && other.is_known() {
+                checked += 1;
+                right += u32::from(one.may_be_one_with(other, self.likeness));
+            }
+        }
+        f64::from(right + 1) / f64::from(checked + 2) >= thresholds::labels::MIN_RIGHT_CLAIMS
     }
 
     /// Ties rows that claim to be one page, as far as their texts do not say otherwise: first those that show the page of

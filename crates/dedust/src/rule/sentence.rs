@@ -75,6 +75,12 @@ fn write_conditions(
             continue;
         }
         let name = Name(spot);
+        if *spot == Spot::Key(UrlPart::TrailingSlash) {
+            let with = if *test == Test::Absent { "without" } else { "with" };
+            write!(f, "{separator}where the path ends {with} a slash")?;
+            separator = ", ";
+            continue;
+        }
         match test {
             Test::Is(value) => write!(f, "{separator}where {name} is `{value}`")?,
             Test::OneOf(values) => {
