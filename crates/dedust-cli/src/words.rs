@@ -22,7 +22,7 @@ pub(crate) fn record(evidence: &Evidence) -> String {
     )
 }
 
-/// What training saw of a rule: `1,682 URLs changed, 2 of 442 held-out groups failed: at most 1.4 % wrong with 95 %
+/// What training saw of a rule: `1,682 URLs changed, 2 of 442 held-out groups failed; at most 1.4 % wrong with 95 %
 /// confidence`; or what was fetched for it, if that proved it.
 pub(crate) fn held_out(evidence: &Evidence) -> String {
     let (list, group, groups) = match evidence.trust {
@@ -30,7 +30,7 @@ pub(crate) fn held_out(evidence: &Evidence) -> String {
         _ => ("training", "held-out group", "held-out groups"),
     };
     format!(
-        "{} changed in {list}; {} of {} failed: at most {} wrong with 95 % confidence",
+        "{} changed in {list}; {} of {} failed; at most {} wrong with 95 % confidence",
         counted(evidence.urls, "URL", "URLs"),
         count(evidence.failed_groups),
         counted(evidence.groups, group, groups),

@@ -59,7 +59,7 @@ use self::near::Sketches;
 use self::tie::Ties;
 use self::title::Titles;
 use crate::evidence::{EvidenceKind, EvidenceKinds};
-use crate::likeness::{Likeness, LikenessBuilder, PageText};
+use crate::likeness::{LikenessBuilder, Measured, PageText, kind_of};
 use crate::text_hash::TextHash;
 use crate::thresholds;
 use foldhash::HashMap;
@@ -106,8 +106,9 @@ struct FingerprintSighting {
 pub struct LabelBuilder {
     kinds: EvidenceKinds,
     hash: TextHash,
-    /// Hash of the URL of each row.
+    /// Hash of the URL of each row, and of what it has in common with others that are built alike.
     url_by_row: Vec<u64>,
+    kind_by_row: Vec<u64>,
     row_count: usize,
     clusters: Vec<Sighting>,
     redirects: Vec<Sighting>,
@@ -136,6 +137,7 @@ impl LabelBuilder {
             kinds,
             hash,
             url_by_row: Vec::new(),
+            kind_by_row: Vec::new(),
             row_count: 0,
             clusters: Vec::new(),
             redirects: Vec::new(),
@@ -161,8 +163,10 @@ impl LabelBuilder {
         let url_hash = hash.of(url);
         if self.url_by_row.len() < self.row_count {
             self.url_by_row.resize(self.row_count, 0);
+            self.kind_by_row.resize(self.row_count, 0);
             self.contents.resize(self.row_count, Content::default());
         }
+        self.kind_by_row[row as usize] = kind_of(url, hash);
         self.contents[row as usize].observe(clues, hash);
         self.url_by_row[row as usize] = url_hash;
         let note = |sightings: &mut Vec<Sighting>, kind, value: Option<u64>| {
@@ -206,15 +210,20 @@ impl LabelBuilder {
 
     /// Decides the labels of the rows `0..row_count` (or of all rows observed, if these are more).
     pub fn finish(mut self, row_count: usize) -> Labels {
-        let likeness = std::mem::take(&mut self.likeness).finish();
-        self.finish_with(row_count, likeness)
+        let measured = std::mem::take(&mut self.likeness).finish();
+        self.finish_with(row_count, measured)
     }
 
     /// Like [`LabelBuilder::finish`], on a site where pages are so much like themselves.
-    fn finish_with(mut self, row_count: usize, likeness: Likeness) -> Labels {
+    fn finish_with(mut self, row_count: usize, Measured { likeness, uniform }: Measured) -> Labels {
         let row_count = row_count.max(self.row_count);
         self.url_by_row.resize(row_count, 0);
         self.contents.resize(row_count, Content::default());
+        for (content, kind) in self.contents.iter_mut().zip(&self.kind_by_row) {
+            if uniform.contains(kind) {
+                content.set_uniform();
+            }
+        }
         follow_redirects(&mut self.contents, &self.url_by_row);
         let titles = self.titles.by_row(row_count);
         let mut ties = Ties::new(row_count);
@@ -244,10 +253,20 @@ impl LabelBuilder {
                 ties.note_evidence(sighting.row);
             }
             fingerprints.retain(|sighting| self.contents[sighting.row as usize].is_known_by_fingerprint());
+        } else {
+            fingerprints.retain(|sighting| !self.contents[sighting.row as usize].is_uniform());
         }
         near::tie_similar(&mut ties, fingerprints, &self.sketches, &self.url_by_row, &likeness);
         if self.kinds.contains(EvidenceKind::Shingles) {
-            near::tie_resembling(&mut ties, &self.sketches, &titles, &self.url_by_row, &likeness);
+            let is_compared = |row: u32| !self.contents[row as usize].is_uniform();
+            near::tie_resembling(
+                &mut ties,
+                &self.sketches,
+                &titles,
+                &self.url_by_row,
+                &likeness,
+                is_compared,
+            );
         }
         self.tie_sizes(&mut ties, &titles);
         if !self.sketches.is_empty() {

@@ -22,12 +22,19 @@ refute it.
 There are sites on which a parameter of a known name does decide what is shown. So every set of such names is asked
 first: where pairs that differ in these names alone are as far apart as different pages, they are left out.
 
+Different pages of one *kind*, as generated reports are, may be as alike as two fetches of one page. Of each kind (the same directory
+and parameter names, whatever their numbers) pairs of different URLs are compared. Where more often than not their difference would
+count as slight, a distance says nothing, and only equal texts show one page.
+
+A canonical link that names another page shows that a slight difference is one, if on this site two fetches of one page hardly ever
+name different ones: at most a tenth as often, with 95 % confidence, as different pages of a template do.
+
 The distance is the number of bits in which two fingerprints differ, or, where pages have sketches, 64 times the share of
 shingles that they do not share.
 */
 
 use dedust::support::Query;
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::confidence::failure_bound;
@@ -56,6 +63,16 @@ pub(crate) struct Likeness {
     pub(crate) sketch: Limits,
     /// The share of pairs of fetches of one page that differ slightly is at most this, with 95 % confidence.
     pub(crate) noise: f64,
+    /// Whether pages with different canonical links are different pages, however alike they are.
+    pub(crate) canonicals_tell: bool,
+}
+
+/// What was measured on a site.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Measured {
+    pub(crate) likeness: Likeness,
+    /// Kinds of URLs whose pages are as alike as fetches of one page, by [`kind_of`].
+    pub(crate) uniform: HashSet<u64>,
 }
 
 /// The largest distances with a meaning; 0 where no difference has it.
@@ -116,7 +133,9 @@ struct Entry {
     /// The names that were left out, one bit for each.
     names: u64,
     page: PageText,
-    /// A hash of its canonical link; 0 for none.
+    /// See [`kind_of`].
+    kind: u64,
+    /// What its canonical link names, by [`identity_of`]; 0 for none.
     canonical: u64,
     sketch: Option<Box<Sketch>>,
 }
@@ -142,9 +161,10 @@ impl LikenessBuilder {
         if identity.trailing_zeros() < self.level {
             return;
         }
-        let canonical = canonical.map_or(0, |url| self.hash.of(url));
+        let canonical = canonical.map_or(0, |url| identity_of(url, self.hash));
         let sketch = sketch.map(|sketch| Box::new(*sketch));
-        let entry = Entry { identity, template, names, page, canonical, sketch };
+        let kind = kind_of(url, self.hash);
+        let entry = Entry { identity, template, names, page, kind, canonical, sketch };
         let known = self.entries.entry((self.hash.of(url), page.shown())).or_insert_with(|| entry.clone());
         // Whatever the order of the observations.
         if (entry.page, entry.canonical, &entry.sketch) < (known.page, known.canonical, &known.sketch) {
@@ -158,7 +178,7 @@ impl LikenessBuilder {
     }
 
     /// The differences that are tolerated on this site.
-    pub(crate) fn finish(self) -> Likeness {
+    pub(crate) fn finish(self) -> Measured {
         let mut entries: Vec<((u64, u64), Entry)> = self.entries.into_iter().collect();
         entries.sort_unstable_by_key(|(key, entry)| (entry.identity, *key));
         let entries: Vec<Entry> = entries.into_iter().map(|(_, entry)| entry).collect();
@@ -173,16 +193,9 @@ impl LikenessBuilder {
                     .map(|other| [&group[0], other]),
             );
         }
-        pages.sort_by_key(|entry| entry.template);
-        let mut different: Vec<[&Entry; 2]> = Vec::new();
-        for group in pages.chunk_by(|a, b| a.template == b.template) {
-            let pairs = group.windows(2).map(|two| [two[0], two[1]]);
-            different.extend(
-                pairs
-                    .filter(|pair| !is_equal(pair) && !is_claimed(pair))
-                    .take(thresholds::likeness::MAX_PAIRS_PER_TEMPLATE),
-            );
-        }
+        let mut unequal = pairs_of(&mut pages, |entry| entry.template);
+        let canonicals_tell = canonicals_tell(&same, &unequal);
+        unequal.retain(|pair| !is_claimed(pair));
         let simhash = |[one, other]: &[&Entry; 2]| {
             let is_known = one.page.simhash != 0 && other.page.simhash != 0;
             is_known.then(|| (one.page.simhash ^ other.page.simhash).count_ones())
@@ -190,14 +203,50 @@ impl LikenessBuilder {
         let sketch = |[one, other]: &[&Entry; 2]| {
             Some(sketch_distance(one.sketch.as_deref()?, other.sketch.as_deref()?))
         };
-        let (limits_of_simhash, noise) = limits(&same, &different, simhash);
-        let (limits_of_sketch, _) = limits(&same, &different, sketch);
-        Likeness {
+        let (limits_of_simhash, noise) = limits(&same, &unequal, simhash);
+        let (limits_of_sketch, _) = limits(&same, &unequal, sketch);
+        let likeness = Likeness {
             simhash: limits_of_simhash,
             sketch: limits_of_sketch,
             noise: noise.min(thresholds::likeness::MAX_NOISE),
-        }
+            canonicals_tell,
+        };
+        let is_alike = |pair: &[&Entry; 2]| {
+            likeness.is_slight(&pair[0].page, &pair[1].page)
+                || sketch(pair).is_some_and(|distance| distance <= limits_of_sketch.slight)
+        };
+        let uniform = pairs_of(&mut pages, |entry| entry.kind)
+            .chunk_by(|a, b| a[0].kind == b[0].kind)
+            .filter(|pairs| {
+                let alike = pairs.iter().filter(|pair| is_alike(pair)).count();
+                pairs.len() >= thresholds::likeness::MIN_DIFFERENT && 2 * alike > pairs.len()
+            })
+            .map(|pairs| pairs[0][0].kind)
+            .collect();
+        Measured { likeness, uniform }
     }
+}
+
+/// Pairs of different URLs with something in common whose texts are not equal, some of each.
+fn pairs_of<'e>(pages: &mut [&'e Entry], common: impl Fn(&Entry) -> u64) -> Vec<[&'e Entry; 2]> {
+    pages.sort_by_key(|entry| (common(entry), entry.identity));
+    let of_group = |group: &[&'e Entry]| {
+        let pairs = group.windows(2).map(|two| [two[0], two[1]]).filter(|pair| !is_equal(pair));
+        pairs.take(thresholds::likeness::MAX_PAIRS_PER_TEMPLATE).collect::<Vec<_>>()
+    };
+    pages.chunk_by(|a, b| common(a) == common(b)).flat_map(of_group).collect()
+}
+
+/// Whether pages with different canonical links are different pages.
+fn canonicals_tell(same: &[[&Entry; 2]], unequal: &[[&Entry; 2]]) -> bool {
+    let named = |pairs: &[[&Entry; 2]]| {
+        let named = pairs.iter().filter(|[one, other]| one.canonical != 0 && other.canonical != 0);
+        let apart = named.clone().filter(|pair| !is_claimed(pair)).count() as u64;
+        (apart, named.count() as u64)
+    };
+    let ((of_same, same), (of_unequal, unequal)) = (named(same), named(unequal));
+    let missed = failure_bound(of_same, same);
+    of_unequal as f64 >= thresholds::likeness::STRONG_RATIO * missed * unequal.max(1) as f64
 }
 
 fn is_equal([one, other]: &[&Entry; 2]) -> bool {
@@ -314,6 +363,19 @@ pub(crate) fn identity_of(url: &[u8], hash: TextHash) -> u64 {
     UrlHashes::of(rest.strip_suffix(b"/").unwrap_or(rest), hash).identity
 }
 
+/// A hash of what URLs have in common that are built alike: the directory, whatever its numbers, and the names of the parameters, in
+/// any order.
+pub(crate) fn kind_of(url: &[u8], hash: TextHash) -> u64 {
+    let query = Query::in_text(url);
+    let path = query.as_ref().map_or(url, |query| &url[..query.bounds().0 - 1]);
+    let path = path.strip_suffix(b"/").unwrap_or(path);
+    let directory = &path[..path.iter().rposition(|&byte| byte == b'/').unwrap_or_default()];
+    let texts = directory.split(u8::is_ascii_digit).filter(|text| !text.is_empty());
+    let kind = texts.fold(0, |kind, text| xxh3_64_with_seed(text, kind));
+    let params = query.iter().flat_map(Query::params).filter(|param| !param.text(url).is_empty());
+    params.fold(kind, |kind, param| kind.wrapping_add(hash.of(param.name(url))))
+}
+
 /// Whether a parameter is known not to change the page on most sites.
 pub(crate) fn is_known_noise(name: &[u8], value: &[u8]) -> bool {
     is_listed("tracking", name) || (is_listed("session", name) && looks_random(value))
@@ -338,7 +400,7 @@ mod tests {
             let text = PageText { text: 2 * page + 1 + u64::from(bits > 0), simhash: simhash ^ bits, ..text };
             builder.observe(again.as_bytes(), text, None, None);
         }
-        builder.finish()
+        builder.finish().likeness
     }
 
     #[test]
@@ -384,6 +446,6 @@ mod tests {
             let text = PageText { text: page + 1, body: 0, title: 7, simhash: 1 << 63 | 1 << (page % 3) };
             builder.observe(format!("http://a.example/list?facet={page}").as_bytes(), text, None, None);
         }
-        assert_eq!(builder.finish().simhash, Limits::default());
+        assert_eq!(builder.finish().likeness.simhash, Limits::default());
     }
 }

@@ -29,7 +29,7 @@ function evidenceText(rule) {
   if (!seen) return ["Written by hand: whoever wrote it vouches for it."];
   const fetched = rule.trust === "fetched" ? "that were fetched" : "held out";
   const out = [
-    `${counted(seen.urls, "URL", "URLs")} changed in training; ${count(seen.failed_groups)} of ${counted(seen.groups, "group", "groups")} ${fetched} failed: at most ${percent(seen.bound, 1)} wrong, with 95 % confidence.`,
+    `${counted(seen.urls, "URL", "URLs")} changed in training; ${count(seen.failed_groups)} of ${counted(seen.groups, "group", "groups")} ${fetched} failed; at most ${percent(seen.bound, 1)} wrong, with 95 % confidence.`,
   ];
   if (seen.kinds.length > 0) out.push(`Duplicates were known by ${listed(seen.kinds)}${seen.until ? `, until ${seen.until}` : ""}.`);
   return out;

@@ -8,7 +8,7 @@ show proves little. The failure rate that is stated comes from the groups that a
 
 use dedust::rules::Trust;
 
-use super::families::{Family, Prior};
+use super::families::{Exposure, Family, Prior};
 use super::search::Candidate;
 use super::vote::{Ballot, Tally, Votes};
 use crate::proof::{Mode, Proof};
@@ -192,18 +192,22 @@ impl Case<'_> {
         is_seen && self.prior.doubt(against, all, limit) <= limits::MAX_DOUBT
     }
 
-    /// How well a rule that is believed is known to be right.
-    pub(super) fn trust(&self) -> Trust {
+    /// How well a rule that is believed is known to be right, and the share of groups in which it fails, at most, with 95 % confidence: by
+    /// the votes on any rule, if they say that it is small enough, or else also by what is known of its family.
+    pub(super) fn trust(&self) -> (Trust, f64) {
         let Tally { all, against } = self.tally;
-        let is_proven = Family::Other.prior().doubt(against, all, self.limit) <= limits::MAX_DOUBT;
-        if is_proven { Trust::Proven } else { Trust::Likely }
+        let by_votes = Family::Other.prior().bound(against, all);
+        if by_votes <= limits::LIMIT {
+            (Trust::Proven, by_votes)
+        } else {
+            (Trust::Likely, self.prior.bound(against, all).min(by_votes))
+        }
     }
 
-    /// Mean and variance of the pages that the rule is expected to lose.
-    pub(super) fn loss(&self) -> (f64, f64) {
-        let (mean, variance) = self.prior.failure_rate(self.tally.against, self.tally.all);
-        let merged = self.votes.merged as f64;
-        (merged * mean, merged * merged * variance)
+    /// What it may lose, and what is known of that.
+    pub(super) fn exposure(&self) -> Exposure {
+        let Tally { all, against } = self.tally;
+        Exposure { against, all, merged: self.votes.merged }
     }
 
     /// Votes that are missing before a rule with too few would be believed.

@@ -9,7 +9,7 @@ use dedust::rules::UrlPart;
 use statrs::distribution::{Beta, ContinuousCDF};
 
 use crate::known_names::is_listed;
-use crate::thresholds::families;
+use crate::thresholds::{families, proof};
 
 /// A kind of rule, by what it is done to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -143,11 +143,52 @@ impl Prior {
         (a / (a + b), a * b / ((a + b) * (a + b) * (a + b + 1.0)))
     }
 
+    /// The share of groups in which the rule fails is at most this, with 95 % confidence, after `failed` of `groups`.
+    pub(super) fn bound(self, failed: u64, groups: u64) -> f64 {
+        let posterior = Beta::new(self.failing + failed as f64, self.holding + (groups - failed) as f64);
+        posterior.map_or(1.0, |beta| beta.inverse_cdf(1.0 - proof::DOUBT_OF_BOUND))
+    }
+
     /// The chance that the rule fails in more than a share `limit` of groups, after `failed` of `groups`.
     pub(super) fn doubt(self, failed: u64, groups: u64, limit: f64) -> f64 {
         let posterior = Beta::new(self.failing + failed as f64, self.holding + (groups - failed) as f64);
         posterior.map_or(1.0, |beta| 1.0 - beta.cdf(limit))
     }
+}
+
+/// What the rules of a site are expected to lose.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Exposure {
+    /// Votes against a rule, and all votes.
+    pub(super) against: u64,
+    pub(super) all: u64,
+    /// Forms that it joins to others.
+    pub(super) merged: u64,
+}
+
+/// How many of the forms that these rules join to others show another page: what is expected, and what it is at most with 95 %
+/// confidence.
+///
+/// The share that a rule joins wrongly is drawn from what those of all believed rules of the site have in common, a Beta distribution: its
+/// mean is that of all votes, with Jeffreys' prior, and its weight says how much votes on one rule have in common. What is not known of the
+/// mean concerns all rules at once, so their losses are not independent.
+pub(super) fn expected_loss(rules: &[Exposure]) -> (f64, f64) {
+    let sum = |part: fn(&Exposure) -> u64| rules.iter().map(part).sum::<u64>() as f64;
+    let (against, all) = (sum(|rule| rule.against), sum(|rule| rule.all));
+    let mean = (against + 0.5) / (all + 1.0);
+    let votes: Vec<(u64, u64)> = rules.iter().map(|rule| (rule.against, rule.all)).collect();
+    let weight = (1.0 / correlation(&votes) - 1.0).clamp(1.0 / families::MAX_CORRELATION - 1.0, all + 1.0);
+    let common = Prior { failing: mean * weight, holding: (1.0 - mean) * weight };
+    let (mut expected, mut variance, mut by_mean) = (0.0, 0.0, 0.0);
+    for &Exposure { against, all, merged } in rules {
+        let merged = merged as f64;
+        let (rate, spread) = common.failure_rate(against, all);
+        expected += merged * rate;
+        variance += merged * merged * spread;
+        by_mean += merged * weight / (weight + all as f64);
+    }
+    variance += by_mean * by_mean * mean * (1.0 - mean) / (all + 2.0);
+    (expected, expected + proof::NORMAL_95 * variance.sqrt())
 }
 
 /// How much groups of one rule have in common that those of several do not, by the moments of a beta-binomial distribution:

@@ -25,7 +25,7 @@ use foldhash::{HashMap, HashSet};
 
 use super::differ::Differ;
 use super::draft::Draft;
-use super::families::Family;
+use super::families::{Exposure, Family};
 use super::search::{Candidate, Judged, Search};
 use super::vote::{Votes, joined};
 use super::write::write_rule;
@@ -368,10 +368,9 @@ impl Search<'_> {
         // What is stated is how well the selector names pages: that its entries agree is why they are there.
         let votes = Votes { held_out: forms_seen, held_out_failures: failing, ..votes };
         let judged = Judged { candidate, votes, refusal: None };
-        let (mean, variance) = Family::Other.prior().failure_rate(failing, forms_seen);
-        let merged = votes.merged as f64;
-        self.loss = (self.loss.0 + merged * mean, self.loss.1 + merged * merged * variance);
-        self.rules.push(write_rule(&self.table, &judged, &moves, &self.noise, Trust::Proven));
+        self.exposures.push(Exposure { against: failing, all: forms_seen, merged: votes.merged });
+        let bound = Family::Other.prior().bound(failing, forms_seen);
+        self.rules.push(write_rule(&self.table, &judged, &moves, &self.noise, (Trust::Proven, bound)));
         self.table.apply(&judged.candidate.draft, &moves);
         self.accepted.push(judged);
     }

@@ -17,7 +17,7 @@ use foldhash::{HashMap, HashSet};
 
 use super::accept::{Harm, Noise, Refusal, Standard};
 use super::draft::{Draft, nothing_for};
-use super::families::{Family, Prior, is_volatile};
+use super::families::{Exposure, Family, Prior, expected_loss, is_volatile};
 use super::scope::hosts_seen;
 use super::table::Table;
 use super::vote::{Ballot, Group, SlightVotes, Tally, Votes, count, joined};
@@ -94,8 +94,8 @@ pub(super) struct Search<'c> {
     /// Rules that were believed, in the order in which they were made, and as they are written.
     pub(super) accepted: Vec<Judged>,
     pub(super) rules: Vec<Rule>,
-    /// Mean and variance of the pages that they are expected to lose.
-    pub(super) loss: (f64, f64),
+    /// What each of them, and each table of observed duplicates, may lose.
+    pub(super) exposures: Vec<Exposure>,
     /// Rules that were not, as they were last judged.
     pub(super) refused: HashMap<Draft, Judged>,
     pub(super) tried: usize,
@@ -129,7 +129,7 @@ impl<'c> Search<'c> {
             },
             accepted: Vec::new(),
             rules: Vec::new(),
-            loss: (0.0, 0.0),
+            exposures: Vec::new(),
             refused: HashMap::default(),
             tried: 0,
             max_work: max_work(corpus),
@@ -249,8 +249,8 @@ impl<'c> Search<'c> {
                 let harm = self.harm(&again.candidate);
                 let standard = self.standard();
                 let case = standard.case(&again.candidate, &again.votes, harm);
-                let (trust, (mean, variance)) = (case.trust(), case.loss());
-                self.loss = (self.loss.0 + mean, self.loss.1 + variance);
+                let (trust, exposure) = (case.trust(), case.exposure());
+                self.exposures.push(exposure);
                 self.holds_everywhere &= self.holds_on_all_hosts(&again.candidate);
                 let rule = write_rule(&self.table, &again, &moves, &self.noise, trust);
                 self.rules.push(rule);
@@ -414,13 +414,11 @@ impl<'c> Search<'c> {
         Some(Prior::like(&others, against as f64 / all.max(1) as f64))
     }
 
-    /// What the rules that were made are expected to lose at most: the sum of what each is expected to, and as much more as
-    /// chance allows.
+    /// What the rules that were made lose at most, with 95 % confidence.
     pub(super) fn promise(&self) -> Promise {
-        let (mean, variance) = self.loss;
         let pages = self.table.corpus().page_count() as u64;
-        let lost = (mean + thresholds::proof::NORMAL_95 * variance.sqrt()).ceil() as u64;
-        Promise { lost: lost.min(pages), pages }
+        let (_, most) = expected_loss(&self.exposures);
+        Promise { lost: (most.ceil() as u64).min(pages), pages }
     }
 
     fn judge(&self, candidate: Candidate, votes: Votes) -> Judged {

@@ -65,7 +65,7 @@ pub(super) fn write_rule(
     judged: &Judged,
     moves: &[(u32, u64)],
     noise: &Noise,
-    trust: Trust,
+    (trust, failure_bound): (Trust, f64),
 ) -> Rule {
     let corpus = table.corpus();
     let tally = judged.votes.cast.tally(noise);
@@ -102,6 +102,7 @@ pub(super) fn write_rule(
     Rule {
         evidence: Evidence {
             trust: Some(trust),
+            failure_bound,
             ..rule_evidence(corpus, moves.len(), &counts, kinds, examples)
         },
         ..candidate.draft.to_rule()

@@ -11,6 +11,8 @@ use crate::text_hash::TextHash;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Content {
     page: PageText,
+    /// What its canonical link names, by [`identity_of`]; 0 for none.
+    canonical: u64,
     /// Hashes of the URL that it redirects to: of all of it, and of what is left without scheme, `www` and known noise.
     redirect: u64,
     destination: u64,
@@ -27,6 +29,8 @@ pub(crate) struct Content {
     names_another: bool,
     /// Whether there is a cluster label, which settles everything.
     is_settled: bool,
+    /// Whether pages of its kind are as alike as fetches of one page.
+    is_uniform: bool,
 }
 
 /// How a request ended.
@@ -87,6 +91,7 @@ impl Content {
             }
             None | Some(200..=299) => {
                 content.page = PageText::of(clues, hash);
+                content.canonical = clues.canonical.map_or(0, |url| identity_of(url, hash));
                 if content.page.shown() != 0 {
                     content.outcome = Outcome::Page;
                 }
@@ -100,8 +105,8 @@ impl Content {
         (self.outcome, self.page.shown(), self.destination)
     }
 
-    fn rank(&self) -> (PageText, u64) {
-        (self.page, self.redirect)
+    fn rank(&self) -> (PageText, u64, u64) {
+        (self.page, self.redirect, self.canonical)
     }
 
     /// Whether the fingerprint is all that is known of its text.
@@ -139,6 +144,21 @@ impl Content {
     /// Whether it shows nothing itself but leads to another URL.
     pub(crate) fn leads_on(&self) -> bool {
         self.is_followed || self.outcome == Outcome::Redirect
+    }
+
+    /// Notes that pages of its kind are as alike as fetches of one page.
+    pub(super) fn set_uniform(&mut self) {
+        self.is_uniform = true;
+    }
+
+    /// Whether pages of its kind are as alike as fetches of one page.
+    pub(super) fn is_uniform(&self) -> bool {
+        self.is_uniform
+    }
+
+    /// Whether its canonical link and that of another name different pages.
+    fn names_other_than(&self, other: &Self) -> bool {
+        self.canonical != 0 && other.canonical != 0 && self.canonical != other.canonical
     }
 
     /// Notes that a canonical link names it.
@@ -195,6 +215,10 @@ impl Content {
             (Page, Page) => match self.page.is_equal(&other.page) {
                 None => Relation::Unknown,
                 Some(true) => Relation::Same,
+                Some(false) if self.is_uniform && other.is_uniform => Relation::Different,
+                Some(false) if likeness.canonicals_tell && self.names_other_than(other) => {
+                    Relation::Different
+                }
                 Some(false) if likeness.is_slight(&self.page, &other.page) => Relation::Slight,
                 Some(false) => Relation::Different,
             },

@@ -142,13 +142,15 @@ fn tie_pairs(ties: &mut Ties, pairs: &mut Vec<(u32, u32)>) {
     }
 }
 
-/// Ties rows with an equal title and a band of their sketches in common, if the whole sketches resemble each other.
+/// Ties those rows that are compared and have an equal title and a band of their sketches in common, if the whole sketches resemble each
+/// other.
 pub(super) fn tie_resembling(
     ties: &mut Ties,
     sketches: &Sketches,
     titles: &[u64],
     url_by_row: &[u64],
     likeness: &Likeness,
+    is_compared: impl Fn(u32) -> bool,
 ) {
     if likeness.sketch.equal == 0 {
         return;
@@ -156,7 +158,7 @@ pub(super) fn tie_resembling(
     let least = least_resemblance(likeness);
     // Rows by their URLs, so that their numbers leave no trace.
     let mut rows: Vec<u32> = (0..titles.len() as u32)
-        .filter(|&row| titles[row as usize] != NO_TITLE && sketches.of(row).is_some())
+        .filter(|&row| titles[row as usize] != NO_TITLE && sketches.of(row).is_some() && is_compared(row))
         .collect();
     rows.sort_unstable_by_key(|&row| (url_by_row[row as usize], row));
     let mut bands: Vec<Sighting> = Vec::with_capacity(rows.len());

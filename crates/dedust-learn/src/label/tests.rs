@@ -1,7 +1,7 @@
 /*! One test per line of the policy, each with rows that must stay apart. */
 
 use super::*;
-use crate::likeness::Limits;
+use crate::likeness::{Likeness, Limits, Measured};
 use crate::minhash::{SKETCH_VALUES, Sketch};
 use EvidenceKind::{Canonical, Cluster, Digest, MainText, Redirect, Shingles, Simhash, Size, TextDigest};
 
@@ -41,7 +41,7 @@ fn simhash(fingerprint: u64, title: &str) -> Clues<'_> {
 /// A site on which two fetches of a page differ a little.
 fn noisy_site() -> Likeness {
     let simhash = Limits { slight: 12, equal: 3 };
-    Likeness { simhash, sketch: Limits { slight: 8, equal: 4 }, noise: 0.15 }
+    Likeness { simhash, sketch: Limits { slight: 8, equal: 4 }, noise: 0.15, ..Likeness::default() }
 }
 
 /// Labels of a site on which two fetches of a page never differ.
@@ -60,7 +60,7 @@ fn label_like(likeness: Likeness, kinds: EvidenceKinds, observations: &[(&str, C
         }
         builder.observe(row as u32, url.as_bytes(), clues);
     }
-    builder.finish_with(urls.len(), likeness)
+    builder.finish_with(urls.len(), Measured { likeness, ..Measured::default() })
 }
 
 /// The labels as text: one digit per row, `.` for none.
@@ -247,7 +247,7 @@ fn fingerprints_in_a_large_title_group_are_found() {
         builder.observe(2 * row, b"", &simhash(fingerprint(row), "Page"));
         builder.observe(2 * row + 1, b"", &simhash(fingerprint(row) ^ (1 << 63 | 1 << 20 | 1), "Page"));
     }
-    let labels = builder.finish_with(1000, noisy_site());
+    let labels = builder.finish_with(1000, Measured { likeness: noisy_site(), ..Measured::default() });
     assert!((0..500).all(|pair| labels.label_of(2 * pair) == labels.label_of(2 * pair + 1)));
     assert_eq!(labels.cluster_count(), 500);
 }

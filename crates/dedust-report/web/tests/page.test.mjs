@@ -49,7 +49,7 @@ describe("one site", () => {
     await rule.locator(".sentence").focus();
     await page.keyboard.press("Enter");
     assert.equal(await rule.locator(".sentence").getAttribute("aria-expanded"), "true");
-    assert.match(await rule.locator(".details").innerText(), /0 of 40 groups held out failed: at most 7 % wrong/);
+    assert.match(await rule.locator(".details").innerText(), /0 of 40 groups held out failed; at most 7 % wrong/);
     assert.equal(await rule.locator(".pair mark").first().innerText(), "&sid=7");
     await rule.getByRole("button", { name: /List the 60 URLs/ }).click();
     await rule.locator(".changed li").first().waitFor();

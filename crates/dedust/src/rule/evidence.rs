@@ -22,8 +22,9 @@ pub struct Evidence {
     pub groups: u64,
     /// Those of the groups that hold more than one page.
     pub failed_groups: u64,
-    /// The share of failing groups is at most this, with 95 % confidence. For rules the groups are those that the rule was
-    /// learned from, so it is too low by as much as they chose it.
+    /// The share of groups in which the rule fails is at most this, with 95 % confidence: of a proven rule by the votes on it, of a likely
+    /// one also by what is known of such rules on most sites. Of rules whose learner says no trust, it is by the groups that they were
+    /// learned from, and too low by as much as these chose them.
     #[serde(serialize_with = "four_digits")]
     pub failure_bound: f64,
     /// Where the duplicate labels came from.

@@ -219,7 +219,7 @@ pub(super) fn text(training: &Training, args: &LearnArgs, options: &LearnOptions
             printer.note(format_args!("\n{}:", report.site));
         } else if is_held_out {
             printer.note(format_args!(
-                "\nrules of {}, made one after the other; bounds are by groups held out, at 95 %:",
+                "\nrules of {}, made one after the other; bounds are at 95 %:",
                 report.site
             ));
         } else {
