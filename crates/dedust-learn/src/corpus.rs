@@ -132,7 +132,7 @@ impl Corpus {
             })
     }
 
-    /// The share of pairs of fetches of one page that differ slightly.
+    /// The share of pairs of fetches of one page that differ slightly is at most this, with 95 % confidence.
     pub(crate) fn slight_noise(&self) -> f64 {
         self.likeness.noise
     }

@@ -205,12 +205,8 @@ impl LikenessBuilder {
         };
         let (limits_of_simhash, noise) = limits(&same, &unequal, simhash);
         let (limits_of_sketch, _) = limits(&same, &unequal, sketch);
-        let likeness = Likeness {
-            simhash: limits_of_simhash,
-            sketch: limits_of_sketch,
-            noise: noise.min(thresholds::likeness::MAX_NOISE),
-            canonicals_tell,
-        };
+        let likeness =
+            Likeness { simhash: limits_of_simhash, sketch: limits_of_sketch, noise, canonicals_tell };
         let is_alike = |pair: &[&Entry; 2]| {
             likeness.is_slight(&pair[0].page, &pair[1].page)
                 || sketch(pair).is_some_and(|distance| distance <= limits_of_sketch.slight)
@@ -413,11 +409,7 @@ mod tests {
     fn what_fetches_of_one_page_differ_by_is_slight() {
         let likeness = measured(6, 3, "utm_source");
         assert_eq!(likeness.simhash.equal, 6);
-        assert_eq!(
-            likeness.noise,
-            thresholds::likeness::MAX_NOISE,
-            "three in ten, and no more is excused than this"
-        );
+        assert!((0.3..0.4).contains(&likeness.noise), "three in ten");
         let page = PageText { text: 1, body: 0, title: 7, simhash: 1 };
         assert!(likeness.is_slight(&page, &PageText { text: 2, simhash: 0b111_1111, ..page }));
         assert!(!likeness.is_slight(&page, &PageText { text: 2, simhash: u64::MAX, ..page }));
@@ -427,11 +419,7 @@ mod tests {
     #[test]
     fn a_tracking_parameter_that_decides_what_is_shown_is_no_ground() {
         let likeness = measured(33, 6, "utm_source");
-        assert_eq!(
-            (likeness.simhash.equal, likeness.noise),
-            (0, thresholds::likeness::MAX_NOISE),
-            "as if no pair had been seen"
-        );
+        assert_eq!((likeness.simhash.equal, likeness.noise), (0, 1.0), "as if no pair had been seen");
     }
 
     #[test]

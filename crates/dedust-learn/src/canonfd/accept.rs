@@ -47,8 +47,10 @@ pub(super) struct Noise {
     pub(super) wrong: f64,
     /// The share that can be proven to be.
     pub(super) proven: f64,
-    /// The share of fetches of one page that differ slightly.
+    /// The share of votes that may differ slightly.
     pub(super) slight: f64,
+    /// The share of fetches of one page that do, however large it is.
+    pub(super) expected_slight: f64,
     /// Whether labels came with the crawl: then any that is likely to be wrong may be. What pages show is never wrong, but
     /// may be shown elsewhere too.
     pub(super) is_of_labels: bool,
@@ -204,9 +206,10 @@ impl Case<'_> {
         }
     }
 
-    /// What it may lose, and what is known of that.
+    /// What it may lose, and what is known of that. Votes that differ no more often than fetches of one page do are no failures.
     pub(super) fn exposure(&self) -> Exposure {
-        let Tally { all, against } = self.tally;
+        let noise = &self.standard.noise;
+        let Tally { all, against } = self.cast.tally(&Noise { slight: noise.expected_slight, ..*noise });
         Exposure { against, all, merged: self.votes.merged }
     }
 

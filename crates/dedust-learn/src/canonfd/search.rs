@@ -24,6 +24,7 @@ use super::vote::{Ballot, Group, SlightVotes, Tally, Votes, count, joined};
 use super::work::max_work;
 use super::write::write_rule;
 use crate::corpus::Corpus;
+use crate::label::Relation;
 use crate::proof::{Mode, Proof};
 use crate::thresholds;
 
@@ -123,7 +124,8 @@ impl<'c> Search<'c> {
             proof,
             max_false_rate,
             noise: Noise {
-                slight: corpus.slight_noise(),
+                slight: corpus.slight_noise().min(thresholds::likeness::MAX_NOISE),
+                expected_slight: corpus.slight_noise(),
                 is_of_labels: corpus.has_clusters(),
                 ..Noise::default()
             },
@@ -414,11 +416,38 @@ impl<'c> Search<'c> {
         Some(Prior::like(&others, against as f64 / all.max(1) as f64))
     }
 
-    /// What the rules that were made lose at most, with 95 % confidence.
+    /// What the rules that were made lose at most, with 95 % confidence. Of the votes against them only those count that lose a page:
+    /// most pages are shown at other URLs, too.
     pub(super) fn promise(&self) -> Promise {
         let pages = self.table.corpus().page_count() as u64;
-        let (_, most) = expected_loss(&self.exposures);
+        let against: u64 = self.exposures.iter().map(|exposure| exposure.against).sum();
+        let losing = (self.lost_pages() as f64 / against.max(1) as f64).min(1.0);
+        let losing = |exposure: &Exposure| Exposure {
+            against: (losing * exposure.against as f64).ceil() as u64,
+            ..*exposure
+        };
+        let exposures: Vec<Exposure> = self.exposures.iter().map(losing).collect();
+        let (_, most) = expected_loss(&exposures);
         Promise { lost: (most.ceil() as u64).min(pages), pages }
+    }
+
+    /// Pages of which every URL has the form of another page, and is known to show something else than that.
+    fn lost_pages(&self) -> u64 {
+        let corpus = self.table.corpus();
+        let mut rows: Vec<(u64, u32, u32)> = (0..corpus.len() as u32)
+            .filter_map(|row| Some((self.table.form_id(row), corpus.label(row)?, row)))
+            .collect();
+        rows.sort_unstable();
+        let mut is_kept = vec![false; corpus.page_count()];
+        for form in rows.chunk_by(|a, b| a.0 == b.0) {
+            let pages = form.chunk_by(|a, b| a.1 == b.1);
+            let Some(leading) = pages.max_by_key(|page| (page.len(), Reverse(page[0].2))) else { continue };
+            for &(_, label, row) in form {
+                is_kept[label as usize] |=
+                    label == leading[0].1 || corpus.relation(leading[0].2, row) != Relation::Different;
+            }
+        }
+        is_kept.into_iter().filter(|is_kept| !is_kept).count() as u64
     }
 
     fn judge(&self, candidate: Candidate, votes: Votes) -> Judged {
