@@ -13,6 +13,7 @@ use dedust::{Normalizer, ParsedUrl, Scratch, site_of};
 use dedust_learn::support::{CanonicalFate, LabelBuilder, Labels, LinkTargets, Seen};
 use dedust_learn::{Clues, EvidenceKinds};
 use foldhash::{HashMap, HashSet};
+use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::metrics::{MacroAverage, Score, Tally};
@@ -74,9 +75,10 @@ pub struct CanonicalUrl {
 }
 
 /// How many canonical URLs are alive, unmet and wrong, and why these are wrong.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CanonicalFates {
     /// How many there are.
+    #[serde(flatten)]
     pub counts: CanonicalCounts,
     /// Those that lead to another URL.
     pub redirects: u64,

@@ -8,13 +8,15 @@ in `dedust-learn`.
 
 mod labels;
 
+use serde::Serialize;
+
 pub use dedust_learn::Score;
 pub use dedust_learn::support::{Tally, score};
 
 pub use self::labels::{LabelScore, score_labels};
 
 /// The macro average: the mean over sites of each figure, every site weighing the same.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct MacroAverage {
     /// Number of sites. With none, all means are 0.
     pub sites: usize,

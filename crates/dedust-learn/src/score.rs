@@ -171,12 +171,6 @@ pub struct Score {
     pub covered: u64,
     /// C_lost, the number of pages that it does not get, and that are known to be others than what it gets.
     pub lost: u64,
-    /// N_supp, the number of pairs in one group.
-    pub support_pairs: u128,
-    /// N_supp - N_same, the number of pairs in one group that are not duplicates.
-    pub false_pairs: u128,
-    /// N_dup, the number of pairs of duplicates.
-    pub duplicate_pairs: u128,
     /// 1 - N_norm / N_ori; 0 if there are no URLs.
     pub compression: f64,
     /// 1 - C_ori / N_ori, the compression of a perfect normalization; 0 if there are no URLs.
@@ -185,6 +179,12 @@ pub struct Score {
     pub dup_reduction: Option<f64>,
     /// (N_supp - N_same) / N_supp, the share of false pairs; 0 if no two URLs share a group.
     pub fpr: f64,
+    /// N_supp, the number of pairs in one group.
+    pub support_pairs: u128,
+    /// N_supp - N_same, the number of pairs in one group that are not duplicates.
+    pub false_pairs: u128,
+    /// N_dup, the number of pairs of duplicates.
+    pub duplicate_pairs: u128,
     /// C_norm / N_norm, covered pages per fetched URL; 1 if there are no URLs.
     pub precision: f64,
     /// C_norm / C_ori, covered pages per page; 1 if there are no pages.

@@ -4,8 +4,7 @@
 
 use dedust::ParsedUrl;
 use dedust_crawl::CrawlRow;
-use dedust_eval::metrics::MacroAverage;
-use dedust_eval::{CanonicalFates, Evaluator, Scores};
+use dedust_eval::{Evaluator, Scores};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
 
@@ -75,39 +74,8 @@ impl PyEvaluation {
 
     /// The mean over sites, by keys. `dup_reduction` is None where no site has duplicates.
     #[getter]
-    fn macro_average<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let MacroAverage {
-            sites,
-            sites_without_duplicates,
-            compression,
-            achievable,
-            dup_reduction,
-            fpr,
-            precision,
-            recall,
-            f1,
-            pair_precision,
-            pair_recall,
-            pair_f1,
-        } = self.evaluation.macro_average;
-        let figures = PyDict::new(py);
-        figures.set_item("sites", sites)?;
-        figures.set_item("sites_without_duplicates", sites_without_duplicates)?;
-        figures.set_item("dup_reduction", dup_reduction)?;
-        for (name, value) in [
-            ("compression", compression),
-            ("achievable", achievable),
-            ("fpr", fpr),
-            ("precision", precision),
-            ("recall", recall),
-            ("f1", f1),
-            ("pair_precision", pair_precision),
-            ("pair_recall", pair_recall),
-            ("pair_f1", pair_f1),
-        ] {
-            figures.set_item(name, value)?;
-        }
-        Ok(figures)
+    fn macro_average<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.evaluation.macro_average)
     }
 
     /// URLs left out because their page is not known.
@@ -147,12 +115,7 @@ fn figures<'py>(py: Python<'py>, scores: &Scores) -> PyResult<Bound<'py, PyAny>>
     let figures = to_python(py, &scores.key)?;
     figures.set_item("dup_reduction", scores.key.dup_reduction_or_one())?;
     figures.set_item("live", scores.live)?;
-    let CanonicalFates { counts, redirects, fails, other_page } = scores.canonical;
-    let canonical_urls = to_python(py, &counts)?;
-    canonical_urls.set_item("redirects", redirects)?;
-    canonical_urls.set_item("fails", fails)?;
-    canonical_urls.set_item("other_page", other_page)?;
-    figures.set_item("canonical_urls", canonical_urls)?;
+    figures.set_item("canonical_urls", to_python(py, &scores.canonical)?)?;
     figures.set_item("changed", scores.changed)?;
     figures.set_item("keep_all_f1", scores.keep_all.f1)?;
     let url = to_python(py, &scores.url)?;

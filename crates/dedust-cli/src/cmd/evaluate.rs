@@ -12,7 +12,7 @@ mod wrong_canonical;
 use std::io;
 
 use dedust::ParsedUrl;
-use dedust::rules::{CanonicalCounts, Promise};
+use dedust::rules::Promise;
 use dedust_eval::metrics::{MacroAverage, Score};
 use dedust_eval::{CanonicalFates, Evaluation, Evaluator, Scores};
 use dedust_report::JoiningRules;
@@ -54,70 +54,19 @@ enum Record<'a> {
         scores: ScoresRecord,
     },
     /// The mean over sites, by keys.
-    Macro(MacroRecord),
+    Macro(MacroAverage),
 }
 
-/// Figures of one set of URLs: by key, and under `url` by canonical URL.
+/// Figures of one set of URLs: by key, and under `url` by canonical URL. A dup-reduction that is not defined is 1.
 #[derive(Debug, Serialize)]
 struct ScoresRecord {
     #[serde(flatten)]
-    key: ScoreRecord,
+    key: Score,
     live: f64,
-    canonical_urls: CanonicalRecord,
+    canonical_urls: CanonicalFates,
     changed: f64,
     keep_all_f1: f64,
-    url: ScoreRecord,
-}
-
-/// What the crawl says of canonical URLs, and why some are wrong.
-#[derive(Debug, Serialize)]
-struct CanonicalRecord {
-    #[serde(flatten)]
-    counts: CanonicalCounts,
-    redirects: u64,
-    fails: u64,
-    other_page: u64,
-}
-
-/// The fields of [`Score`], with 1 for a dup-reduction that is not defined.
-#[derive(Debug, Serialize)]
-struct ScoreRecord {
-    urls: u64,
-    pages: u64,
-    canonical: u64,
-    covered: u64,
-    lost: u64,
-    compression: f64,
-    achievable: f64,
-    dup_reduction: f64,
-    fpr: f64,
-    support_pairs: u128,
-    false_pairs: u128,
-    duplicate_pairs: u128,
-    precision: f64,
-    recall: f64,
-    f1: f64,
-    pair_precision: f64,
-    pair_recall: f64,
-    pair_f1: f64,
-}
-
-/// The fields of [`MacroAverage`]. Sites without duplicates are left out of `dup_reduction`, which is null if there
-/// are no others.
-#[derive(Debug, Serialize)]
-struct MacroRecord {
-    sites: usize,
-    sites_without_duplicates: usize,
-    compression: f64,
-    achievable: f64,
-    dup_reduction: Option<f64>,
-    fpr: f64,
-    precision: f64,
-    recall: f64,
-    f1: f64,
-    pair_precision: f64,
-    pair_recall: f64,
-    pair_f1: f64,
+    url: Score,
 }
 
 /// Scores rules.
@@ -280,69 +229,19 @@ fn print_json(evaluation: &Evaluation, promises: &Promises, printer: &mut Printe
         printer.json(&Record::Site { site, scores: scores.into(), promise: promises.of(site) })?;
     }
     printer.json(&Record::Micro { unlabelled: evaluation.unlabelled, scores: (&evaluation.micro).into() })?;
-    printer.json(&Record::Macro((&evaluation.macro_average).into()))
+    printer.json(&Record::Macro(evaluation.macro_average))
 }
 
 impl From<&Scores> for ScoresRecord {
     fn from(scores: &Scores) -> Self {
+        let complete = |score: Score| Score { dup_reduction: Some(score.dup_reduction_or_one()), ..score };
         Self {
-            key: (&scores.key).into(),
+            key: complete(scores.key),
             live: scores.live,
-            canonical_urls: scores.canonical.into(),
+            canonical_urls: scores.canonical,
             changed: scores.changed,
             keep_all_f1: scores.keep_all.f1,
-            url: (&scores.url).into(),
-        }
-    }
-}
-
-impl From<CanonicalFates> for CanonicalRecord {
-    fn from(fates: CanonicalFates) -> Self {
-        let CanonicalFates { counts, redirects, fails, other_page } = fates;
-        Self { counts, redirects, fails, other_page }
-    }
-}
-
-impl From<&Score> for ScoreRecord {
-    fn from(score: &Score) -> Self {
-        Self {
-            urls: score.urls,
-            pages: score.pages,
-            canonical: score.canonical,
-            covered: score.covered,
-            lost: score.lost,
-            compression: score.compression,
-            achievable: score.achievable,
-            dup_reduction: score.dup_reduction_or_one(),
-            fpr: score.fpr,
-            support_pairs: score.support_pairs,
-            false_pairs: score.false_pairs,
-            duplicate_pairs: score.duplicate_pairs,
-            precision: score.precision,
-            recall: score.recall,
-            f1: score.f1,
-            pair_precision: score.pair_precision,
-            pair_recall: score.pair_recall,
-            pair_f1: score.pair_f1,
-        }
-    }
-}
-
-impl From<&MacroAverage> for MacroRecord {
-    fn from(average: &MacroAverage) -> Self {
-        Self {
-            sites: average.sites,
-            sites_without_duplicates: average.sites_without_duplicates,
-            compression: average.compression,
-            achievable: average.achievable,
-            dup_reduction: average.dup_reduction,
-            fpr: average.fpr,
-            precision: average.precision,
-            recall: average.recall,
-            f1: average.f1,
-            pair_precision: average.pair_precision,
-            pair_recall: average.pair_recall,
-            pair_f1: average.pair_f1,
+            url: complete(scores.url),
         }
     }
 }

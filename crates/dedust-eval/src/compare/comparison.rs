@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use dedust_learn::support::{LearnSettings, Learner};
 use rayon::prelude::*;
+use serde::Serialize;
 
 use super::RefusedRules;
 use super::measure::{self, Row};
@@ -25,13 +26,16 @@ pub struct Comparison {
 }
 
 /// How many rules a method made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RuleCounts {
     /// Candidates before any check.
+    #[serde(rename = "raw_rules")]
     pub raw: u64,
     /// Candidates that merged few enough different pages.
+    #[serde(rename = "qualified_rules")]
     pub qualified: u64,
     /// Rules that are used.
+    #[serde(rename = "rules")]
     pub deployed: u64,
 }
 
@@ -47,7 +51,7 @@ pub struct Costs {
 }
 
 /// The figures of one method, of one site or averaged.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Figures {
     /// [`Score::compression`] by key.
     pub compression: f64,

@@ -3,11 +3,12 @@ How good duplicate labels are, against the pages that URLs really show.
 */
 
 use foldhash::HashMap;
+use serde::Serialize;
 
 use super::Tally;
 
 /// Figures of labels: for each URL its true page and its cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct LabelScore {
     /// Number of URLs whose true page is known.
     pub urls: u64,

@@ -56,13 +56,13 @@ enum Record<'a> {
         whole: ScoreRecord,
     },
     /// One method, the mean over sites.
-    Macro { method: &'static str, unseen: FigureRecord, whole: FigureRecord },
+    Macro { method: &'static str, unseen: Figures, whole: Figures },
     /// One method with another limit on the false pairs of a rule.
     Sweep {
         method: &'static str,
         max_fpr: f64,
         #[serde(flatten)]
-        rules: RuleRecord,
+        rules: RuleCounts,
         /// Null where there are no raw rules.
         qualified_rate: Option<f64>,
         micro: Scopes,
@@ -95,17 +95,9 @@ struct KeepAll {
 }
 
 #[derive(Debug, Serialize)]
-struct RuleRecord {
-    raw_rules: u64,
-    qualified_rules: u64,
-    /// Those deployed.
-    rules: u64,
-}
-
-#[derive(Debug, Serialize)]
 struct CostRecord {
     #[serde(flatten)]
-    rules: RuleRecord,
+    rules: RuleCounts,
     learn_seconds: f64,
     /// Null where it cannot be told.
     peak_bytes: Option<u64>,
@@ -126,26 +118,13 @@ struct ScoreRecord {
     url_canonical: u64,
     url_covered: u64,
     #[serde(flatten)]
-    figures: FigureRecord,
-}
-
-/// `dup_reduction` is null where nothing was duplicated.
-#[derive(Debug, Serialize)]
-struct FigureRecord {
-    compression: f64,
-    achievable: f64,
-    dup_reduction: Option<f64>,
-    fpr: f64,
-    precision: f64,
-    recall: f64,
-    f1: f64,
-    url_f1: f64,
+    figures: Figures,
 }
 
 #[derive(Debug, Serialize)]
 struct Scopes {
-    unseen: FigureRecord,
-    whole: FigureRecord,
+    unseen: Figures,
+    whole: Figures,
 }
 
 /// Prints everything.
@@ -171,7 +150,7 @@ pub(super) fn print(findings: &Findings<'_>, printer: &mut Printer) -> io::Resul
     }
     for (row, &peak_bytes) in comparison.rows.iter().zip(peaks) {
         let costs = CostRecord {
-            rules: row.rules.into(),
+            rules: row.rules,
             learn_seconds: row.learn_seconds,
             peak_bytes,
             nanoseconds_per_url: row.nanoseconds_per_url,
@@ -182,7 +161,7 @@ pub(super) fn print(findings: &Findings<'_>, printer: &mut Printer) -> io::Resul
     for &method in methods {
         let costs = comparison.costs(method);
         let costs = CostRecord {
-            rules: costs.rules.into(),
+            rules: costs.rules,
             learn_seconds: costs.learn_seconds,
             peak_bytes: findings.peak(method),
             nanoseconds_per_url: costs.nanoseconds_per_url,
@@ -202,7 +181,7 @@ pub(super) fn print(findings: &Findings<'_>, printer: &mut Printer) -> io::Resul
         printer.json(&Record::Micro { method, costs, unseen, whole })?;
     }
     for &method in methods {
-        let [unseen, whole] = Scope::ALL.map(|scope| comparison.macro_average(method, scope).into());
+        let [unseen, whole] = Scope::ALL.map(|scope| comparison.macro_average(method, scope));
         printer.json(&Record::Macro { method, unseen, whole })?;
     }
     sweep.iter().try_for_each(|point| printer.json(&Record::from(point)))
@@ -211,13 +190,13 @@ pub(super) fn print(findings: &Findings<'_>, printer: &mut Printer) -> io::Resul
 impl From<&SweepPoint> for Record<'_> {
     fn from(point: &SweepPoint) -> Self {
         let scopes = |figures: &dyn Fn(Scope) -> Figures| Scopes {
-            unseen: figures(Scope::Unseen).into(),
-            whole: figures(Scope::Whole).into(),
+            unseen: figures(Scope::Unseen),
+            whole: figures(Scope::Whole),
         };
         Self::Sweep {
             method: point.method,
             max_fpr: point.max_false_pair_rate,
-            rules: point.rules.into(),
+            rules: point.rules,
             qualified_rate: point.rules.qualified_rate(),
             micro: scopes(&|scope| point.micro(scope)),
             r#macro: scopes(&|scope| point.macro_average(scope)),
@@ -247,12 +226,6 @@ impl From<Tally> for KeepAll {
     }
 }
 
-impl From<RuleCounts> for RuleRecord {
-    fn from(rules: RuleCounts) -> Self {
-        Self { raw_rules: rules.raw, qualified_rules: rules.qualified, rules: rules.deployed }
-    }
-}
-
 impl From<Measured> for ScoreRecord {
     fn from(measured: Measured) -> Self {
         let key = measured.key.score();
@@ -266,14 +239,7 @@ impl From<Measured> for ScoreRecord {
             duplicate_pairs: key.duplicate_pairs,
             url_canonical: measured.url.canonical,
             url_covered: measured.url.covered,
-            figures: Figures::new(&key, &measured.url.score()).into(),
+            figures: Figures::new(&key, &measured.url.score()),
         }
-    }
-}
-
-impl From<Figures> for FigureRecord {
-    fn from(figures: Figures) -> Self {
-        let Figures { compression, achievable, dup_reduction, fpr, precision, recall, f1, url_f1 } = figures;
-        Self { compression, achievable, dup_reduction, fpr, precision, recall, f1, url_f1 }
     }
 }

@@ -24,21 +24,12 @@ use crate::observe::read_all;
 use crate::printer::Printer;
 use crate::table::Table;
 
-/// The one line of `--format json`, with the fields of [`LabelScore`].
+/// The one line of `--format json`.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "labels")]
 struct Record {
-    urls: u64,
-    labelled: u64,
-    pages: u64,
-    clusters: u64,
-    tied_pairs: u128,
-    false_pairs: u128,
-    duplicate_pairs: u128,
-    pair_precision: f64,
-    pair_recall: f64,
-    wrong: u64,
-    wrong_share: f64,
+    #[serde(flatten)]
+    score: LabelScore,
     /// URLs left out because the truth does not have them.
     not_in_truth: u64,
 }
@@ -71,7 +62,7 @@ pub(super) fn run(truth: &Path, args: &EvaluateArgs, printer: &mut Printer) -> a
     }
     match args.format {
         ReportFormat::Text => printer.line(table(&score))?,
-        ReportFormat::Json => printer.json(&record(&score, not_in_truth))?,
+        ReportFormat::Json => printer.json(&Record { score, not_in_truth })?,
     }
     if not_in_truth > 0 {
         let urls = counted(not_in_truth, "URL", "URLs");
@@ -115,23 +106,6 @@ fn table(score: &LabelScore) -> Table {
     row("pair recall", figure(score.pair_recall));
     row("wrong", figure(score.wrong_share));
     table
-}
-
-fn record(score: &LabelScore, not_in_truth: u64) -> Record {
-    Record {
-        urls: score.urls,
-        labelled: score.labelled,
-        pages: score.pages,
-        clusters: score.clusters,
-        tied_pairs: score.tied_pairs,
-        false_pairs: score.false_pairs,
-        duplicate_pairs: score.duplicate_pairs,
-        pair_precision: score.pair_precision,
-        pair_recall: score.pair_recall,
-        wrong: score.wrong,
-        wrong_share: score.wrong_share,
-        not_in_truth,
-    }
 }
 
 fn verdict(score: &LabelScore, args: &EvaluateArgs, printer: &mut Printer) -> ExitStatus {
