@@ -3,13 +3,15 @@ Options that several commands share, with their help. Options of a single comman
 */
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
 use dedust_io::NamedColumn;
 
+use crate::failure::refuse;
 use crate::help;
+use crate::line_source::is_dash;
 
 /// Options of every command.
 #[derive(Debug, clap::Args)]
@@ -129,6 +131,15 @@ pub(crate) struct OutputArgs {
     /// Overwrite FILE if it exists
     #[arg(long, requires = "output", hide_short_help = true)]
     pub(crate) force: bool,
+}
+
+/// Refuses to write a result and the closing report for programs both to standard output.
+pub(crate) fn check_outputs(result: &str, output: &Path, format: ReportFormat) -> anyhow::Result<()> {
+    if is_dash(output) && format == ReportFormat::Json {
+        let problem = "`-o -` and `--format json` both write to standard output";
+        return refuse(problem, format!("write the {result} to a file"));
+    }
+    Ok(())
 }
 
 /// How inputs are read.

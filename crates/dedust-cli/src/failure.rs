@@ -42,6 +42,11 @@ impl Refusal {
     }
 }
 
+/// Refuses to go on, in words.
+pub(crate) fn refuse<T>(message: impl Into<String>, remedy: impl Into<String>) -> anyhow::Result<T> {
+    Err(Refusal::new(message, remedy).into())
+}
+
 /// The name of an option by that of its field.
 pub(crate) fn option_name(field: &str) -> String {
     format!("--{}", field.replace('_', "-"))

@@ -10,7 +10,7 @@ the input ends or has [`DIALOGUE_LINES`] of them; or until nothing comes for [`P
 */
 
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dedust::ParsedUrl;
@@ -29,9 +29,24 @@ pub(crate) const DIALOGUE_LINES: u64 = 100;
 /// How long lines of a dialogue are held of which most are no URLs.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// Whether a path stands for standard input or output.
+pub(crate) fn is_dash(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Whether standard input is among some inputs.
+pub(crate) fn reads_stdin(inputs: &[PathBuf]) -> bool {
+    inputs.iter().any(|input| is_dash(input))
+}
+
 /// The name of an input for messages.
 pub(crate) fn name_of(path: &Path) -> String {
-    if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() }
+    if is_dash(path) { "standard input".into() } else { path.display().to_string() }
+}
+
+/// The name of an output for messages.
+pub(crate) fn name_of_output(path: &Path) -> String {
+    if is_dash(path) { "standard output".into() } else { path.display().to_string() }
 }
 
 /// Some bytes of the input.

@@ -113,11 +113,10 @@ fn run(args: Args, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
         #[cfg(feature = "serve")]
         Command::Serve(serve) => cmd::serve::run(&serve, args.global.threads, printer),
         #[cfg(not(feature = "serve"))]
-        Command::Serve { .. } => Err(failure::Refusal::new(
+        Command::Serve { .. } => failure::refuse(
             "this build of dedust has no service: it was made without the feature `serve`",
             "build it without --no-default-features, as in: cargo install --path crates/dedust-cli",
-        )
-        .into()),
+        ),
         Command::Groups(args) => cmd::groups::run(&args, printer),
         Command::Evaluate(args) => cmd::evaluate::run(&args, printer),
         #[cfg(feature = "lab")]
@@ -130,11 +129,10 @@ fn run(args: Args, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
         #[cfg(feature = "lab")]
         Command::Simulate(args) => cmd::simulate::run(&args, printer),
         #[cfg(not(feature = "lab"))]
-        Command::Lab { .. } => Err(failure::Refusal::new(
+        Command::Lab { .. } => failure::refuse(
             "this build of dedust cannot compare methods, draw trees or simulate: it was made without the feature `lab`",
             "build it without --no-default-features, as in: cargo install --path crates/dedust-cli",
-        )
-        .into()),
+        ),
         Command::Man(args) => cmd::man::run(&args, Args::command(), printer),
         Command::Completions(args) => cmd::completions::run(&args, Args::command(), printer),
     }

@@ -13,13 +13,14 @@ use crate::args::ReadArgs;
 use crate::failure::Refusal;
 use crate::interrupt;
 use crate::layouts;
+use crate::line_source::is_dash;
 use crate::number::{count, counted};
 use crate::printer::Printer;
 use crate::progress::Reading;
 
 /// Opens an input, whatever its format.
 pub(crate) fn open(path: &Path, args: &ReadArgs) -> Result<Input, ReadError> {
-    let input = match path.as_os_str() == "-" {
+    let input = match is_dash(path) {
         true => Input::from_dialogue("standard input", interrupt::Stdin)?,
         false => dedust_io::open(path)?,
     };

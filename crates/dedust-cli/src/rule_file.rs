@@ -11,8 +11,8 @@ use dedust::{LeftOutReason, Normalizer, RuleSet};
 use dedust_io::{Compression, FileStamp, OutputFile, WriteError};
 
 use crate::args::TrustArgs;
-use crate::failure::Refusal;
-use crate::line_source;
+use crate::failure::{Refusal, refuse};
+use crate::line_source::{is_dash, name_of};
 use crate::number::counted;
 use crate::printer::Printer;
 
@@ -50,14 +50,13 @@ fn open_with<T>(
     load: impl FnOnce(dedust_io::Text) -> Result<T, LoadRulesError>,
     take: impl FnOnce(Normalizer) -> T,
 ) -> anyhow::Result<T> {
-    if urls_on_stdin && path.as_os_str() == "-" {
-        return Err(Refusal::new(
+    if urls_on_stdin && is_dash(path) {
+        return refuse(
             "both the rules and the URLs are to come from standard input",
             "name the file of at least one",
-        )
-        .into());
+        );
     }
-    let cannot_use = || format!("cannot use the rules in {}", line_source::name_of(path));
+    let cannot_use = || format!("cannot use the rules in {}", name_of(path));
     if holds_compiled(path) {
         return Normalizer::open(path).with_context(cannot_use).map(take);
     }
@@ -66,7 +65,7 @@ fn open_with<T>(
 
 /// Whether there is a file of compiled rules at `path`; false also when it cannot be read, which is reported later.
 pub(crate) fn holds_compiled(path: &Path) -> bool {
-    path.as_os_str() != "-" && dedust::holds_compiled(path)
+    !is_dash(path) && dedust::holds_compiled(path)
 }
 
 /// The rules at `path`, ready to be applied, as far as the user trusts them. Warns of what is not applied.
@@ -93,7 +92,7 @@ pub(crate) fn trusted(
     }
     let mirrors = normalizer.mirror_count();
     if mirrors > 0 {
-        let name = line_source::name_of(path);
+        let name = name_of(path);
         let are = if mirrors == 1 { "is" } else { "are" };
         printer.warning(format_args!(
             "{} in {name} {are} not applied: URLs of one domain would become URLs of another",
@@ -107,7 +106,7 @@ pub(crate) fn trusted(
 
 /// Says how many sites of the rules at `path` are not applied, and why. Names the first few where their names are known.
 pub(crate) fn warn_of_left_out(path: &Path, normalizer: &Normalizer, printer: &mut Printer) {
-    let name = line_source::name_of(path);
+    let name = name_of(path);
     let all = normalizer.left_out();
     if all.is_empty() && normalizer.left_out_count() > 0 {
         printer.warning(format_args!(
@@ -160,11 +159,10 @@ fn first_few(names: &[&str]) -> String {
 pub(crate) fn load(path: &Path, urls_on_stdin: bool) -> anyhow::Result<RuleSet> {
     match open(path, urls_on_stdin)? {
         Rules::Plain(rules) => Ok(rules),
-        Rules::Compiled(_) => Err(Refusal::new(
-            format!("{} holds compiled rules, which have no evidence", line_source::name_of(path)),
+        Rules::Compiled(_) => refuse(
+            format!("{} holds compiled rules, which have no evidence", name_of(path)),
             "name the rule file that they were compiled from",
-        )
-        .into()),
+        ),
     }
 }
 
@@ -184,22 +182,20 @@ pub(crate) fn unknown_site(rules: &RuleSet, name: &str) -> Refusal {
 
 /// Refuses a file that rules cannot be written back to, before any work is done.
 pub(crate) fn check_rewritable(path: &Path) -> anyhow::Result<()> {
-    if path.as_os_str() == "-" {
+    if is_dash(path) {
         let problem = "the rules come from standard input, so that they cannot be changed";
-        return Err(Refusal::new(problem, "name a file").into());
+        return refuse(problem, "name a file");
     }
     if !holds_compiled(path) && dedust_io::open_text(path)?.origin().compression() != Compression::None {
-        let problem = format!("{} is compressed, and rules are written plain", line_source::name_of(path));
-        return Err(Refusal::new(problem, "unpack it first, with gunzip or unzstd").into());
+        let problem = format!("{} is compressed, and rules are written plain", name_of(path));
+        return refuse(problem, "unpack it first, with gunzip or unzstd");
     }
     Ok(())
 }
 
 /// Writes rules in place of those at `path`: all of them, or none.
 pub(crate) fn rewrite(path: &Path, rules: &RuleSet) -> Result<(), WriteError> {
-    let mut output = OutputFile::create(path, true)?;
-    rules.save(&mut output).map_err(|source| WriteError::Write { path: path.to_owned(), source })?;
-    output.commit()
+    OutputFile::create(path, true)?.write_whole(|output| rules.save(output))
 }
 
 /// Why a site cannot have some rules, which are named by what they do.
@@ -238,7 +234,7 @@ impl Watch {
             return;
         }
         self.stamp = None;
-        let name = line_source::name_of(&self.path);
+        let name = name_of(&self.path);
         printer.warning(format_args!(
             "{name} was changed, replaced or removed; the rules that were read from it are applied until the end"
         ));

@@ -8,6 +8,7 @@ use dedust::{Normalizer, RuleSet};
 
 use crate::args::{ReadArgs, TrustArgs};
 use crate::failure::Refusal;
+use crate::line_source::reads_stdin;
 use crate::number::count;
 use crate::printer::Printer;
 use crate::rule_file::{self, Watch};
@@ -43,7 +44,7 @@ impl TrialArgs {
         inputs: &[PathBuf],
         printer: &mut Printer,
     ) -> anyhow::Result<Tried> {
-        let from_stdin = inputs.iter().any(|input| input.as_os_str() == "-");
+        let from_stdin = reads_stdin(inputs);
         let watch = Watch::new(rules);
         let (known, normalizer) = rule_file::open(rules, from_stdin)?.compiled();
         let normalizer = rule_file::trusted(normalizer, rules, &self.trust, printer);

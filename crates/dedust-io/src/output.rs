@@ -91,6 +91,12 @@ impl OutputFile {
         &self.path
     }
 
+    /// Writes all of the file, and [completes](Self::commit) it.
+    pub fn write_whole(mut self, write: impl FnOnce(&mut Self) -> io::Result<()>) -> Result<(), WriteError> {
+        write(&mut self).map_err(|source| WriteError::Write { path: self.path.clone(), source })?;
+        self.commit()
+    }
+
     /// Completes the file: all bytes are on disk, then the target has its name.
     pub fn commit(mut self) -> Result<(), WriteError> {
         let path = self.path.clone();

@@ -4,7 +4,7 @@ The class `RuleSet`: the rules of any number of sites, with why they are believe
 Its methods are in [`crate::rule_set_methods`]: one of them makes a `Normalizer`, which is itself made of a `RuleSet`.
 */
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -53,9 +53,5 @@ pub(crate) fn save(
             other => with_causes(&other),
         })
     };
-    let mut output = OutputFile::create(path, force).map_err(failed)?;
-    write(&mut output)
-        .and_then(|()| output.flush())
-        .map_err(|source| failed(dedust_io::WriteError::Write { path: path.to_owned(), source }))?;
-    output.commit().map_err(failed)
+    OutputFile::create(path, force).and_then(|output| output.write_whole(write)).map_err(failed)
 }

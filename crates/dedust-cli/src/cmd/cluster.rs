@@ -9,14 +9,13 @@ use std::path::PathBuf;
 
 use dedust::ParsedUrl;
 use dedust_crawl::CrawlRow;
-use dedust_io::{OutputFile, WriteError};
+use dedust_io::OutputFile;
 use dedust_learn::EvidenceKinds;
 use dedust_learn::support::{Clusterer, Clusters};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::ExitStatus;
-use crate::args::{ReadArgs, ReportFormat};
-use crate::failure::Refusal;
+use crate::args::{ReadArgs, ReportFormat, check_outputs};
 use crate::help;
 use crate::interrupt;
 use crate::observe::read_all;
@@ -124,19 +123,11 @@ impl Rows {
 
 /// Clusters observations and writes them.
 pub(crate) fn run(args: &ClusterArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
-    if args.output.as_os_str() == "-" && args.format == ReportFormat::Json {
-        return Err(Refusal::new(
-            "`-o -` and `--format json` both write to standard output",
-            "write the observations to a file",
-        )
-        .into());
-    }
+    check_outputs("observations", &args.output, args.format)?;
     interrupt::listen();
-    let mut output = OutputFile::create(&args.output, args.force)?;
+    let output = OutputFile::create(&args.output, args.force)?;
     let (rows, clusters) = gather(args, args.evidence, printer)?;
-    rows.write(&clusters, &mut output)
-        .map_err(|source| WriteError::Write { path: args.output.clone(), source })?;
-    output.commit()?;
+    output.write_whole(|output| rows.write(&clusters, output))?;
     report::print(&rows, &clusters, args, printer)?;
     Ok(ExitStatus::Success)
 }

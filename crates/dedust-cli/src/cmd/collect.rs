@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use dedust::{Normalizer, RuleSet};
-use dedust_io::{Observation, OutputFile, WriteError};
+use dedust_io::{Observation, OutputFile};
 
 use crate::ExitStatus;
 use crate::args::ReadArgs;
-use crate::failure::Refusal;
+use crate::failure::refuse;
 use crate::help;
 use crate::line_source::name_of;
 use crate::number::counted;
@@ -47,7 +47,7 @@ pub(crate) struct CollectArgs {
 pub(crate) fn run(args: &CollectArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let inputs = dedust_io::expand(&args.inputs)?;
     let earlier = args.keep.as_ref().map(|path| rule_file::load(path, false)).transpose()?;
-    let mut output = OutputFile::create(&args.output, args.force)?;
+    let output = OutputFile::create(&args.output, args.force)?;
     let mut collected = Collected::default();
     for input in &inputs {
         collected.read(input, &args.column)?;
@@ -55,19 +55,16 @@ pub(crate) fn run(args: &CollectArgs, printer: &mut Printer) -> anyhow::Result<E
     let Some(mut rules) = collected.rules else {
         let names: Vec<String> = inputs.iter().map(|input| name_of(input)).collect();
         let problem = format!("there are no rules in {}", names.join(", "));
-        return Err(Refusal::new(problem, "name a table of `dedust.spark.learn`, or rule files").into());
+        return refuse(problem, "name a table of `dedust.spark.learn`, or rule files");
     };
     if let Some(earlier) = &earlier {
         rules.keep(earlier);
     }
-    let failed = |source| WriteError::Write { path: args.output.clone(), source };
     let is_rule_file = args.output.extension().is_some_and(|extension| extension == "json");
-    if is_rule_file {
-        rules.save(&mut output).map_err(failed)?;
-    } else {
-        Normalizer::compile(&rules).save(&mut output).map_err(failed)?;
-    }
-    output.commit()?;
+    output.write_whole(|output| match is_rule_file {
+        true => rules.save(output),
+        false => Normalizer::compile(&rules).save(output),
+    })?;
     if collected.without > 0 {
         printer.warning(format_args!(
             "{} without rules: learning failed there",
@@ -121,11 +118,10 @@ impl Collected {
         };
         if let Some((site, _)) = more.sites().find(|(site, _)| rules.site(site).is_some()) {
             let place = row.map_or(name_of(path), |row| format!("row {row} of {}", name_of(path)));
-            return Err(Refusal::new(
+            return refuse(
                 format!("there are rules of `{site}` in {place}, and before"),
                 "name each table once; rule files with sites in common are united by `dedust rules merge`",
-            )
-            .into());
+            );
         }
         rules.append(more);
         Ok(())

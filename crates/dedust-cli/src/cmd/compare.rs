@@ -19,12 +19,13 @@ use anyhow::Context as _;
 use dedust_eval::compare::{
     Comparison, DividedSite, Draw, SWEPT_RATES, Sample, Scope, Split, SweepPoint, compare, sweep,
 };
-use dedust_io::{OutputFile, WriteError};
+use dedust_io::OutputFile;
 use dedust_learn::support::Learner;
 
 use crate::ExitStatus;
 use crate::args::{ReadArgs, ReportFormat};
 use crate::failure::Refusal;
+use crate::line_source::name_of;
 use crate::method::{self, Method};
 use crate::number::{count, counted, percent};
 use crate::observe::read_all;
@@ -70,7 +71,7 @@ pub(crate) fn run(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<E
     let methods = methods(&args.methods)?;
     method::check_variant(args.variant, &methods)?;
     let learners = learners(args, &methods)?;
-    let mut html = args.html.as_ref().map(|path| OutputFile::create(path, args.force)).transpose()?;
+    let html = args.html.as_ref().map(|path| OutputFile::create(path, args.force)).transpose()?;
 
     let sites = gather(args, split, printer)?;
     printer.note(summary(args, &sites));
@@ -101,11 +102,9 @@ pub(crate) fn run(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<E
         ReportFormat::Json => json::print(&findings, printer)?,
     }
     printer.finish()?;
-    if let Some(mut file) = html.take() {
+    if let Some(file) = html {
         let path = file.path().to_owned();
-        file.write_all(page::page(&findings).as_bytes())
-            .map_err(|source| WriteError::Write { path: path.clone(), source })?;
-        file.commit()?;
+        file.write_whole(|file| file.write_all(page::page(&findings).as_bytes()))?;
         if let Some(why) = &findings.no_sweep {
             printer.note(why);
         }
@@ -232,7 +231,7 @@ fn labels_in_words(args: &CompareArgs) -> String {
     if args.truth.is_empty() {
         return "the evidence of the input itself".into();
     }
-    let names: BTreeSet<String> = args.truth.iter().map(|path| crate::line_source::name_of(path)).collect();
+    let names: BTreeSet<String> = args.truth.iter().map(|path| name_of(path)).collect();
     match names.into_iter().collect::<Vec<_>>().as_slice() {
         [name] => format!("--truth {name}"),
         names => format!("--truth, {} files", names.len()),

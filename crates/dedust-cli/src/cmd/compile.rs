@@ -10,7 +10,7 @@ use dedust::errors::OpenRulesError;
 use dedust_io::OutputFile;
 
 use crate::ExitStatus;
-use crate::failure::Refusal;
+use crate::failure::refuse;
 use crate::help;
 use crate::line_source::name_of;
 use crate::number::counted;
@@ -42,11 +42,10 @@ pub(crate) fn run(args: &CompileArgs, printer: &mut Printer) -> anyhow::Result<E
     let name = name_of(&args.rules);
     let Some(output) = &args.output else { return check(args, &name, printer) };
     if rule_file::holds_compiled(&args.rules) {
-        return Err(Refusal::new(
+        return refuse(
             format!("{name} holds compiled rules already"),
             "name the rule file that they were compiled from, or use --check",
-        )
-        .into());
+        );
     }
     let file = dedust_io::open_text(&args.rules)?;
     let mut written = OutputFile::create(output, args.force)?;

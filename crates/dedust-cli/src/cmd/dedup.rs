@@ -30,7 +30,7 @@ use super::normalize::{cut, refuse_if};
 use crate::ExitStatus;
 use crate::interrupt::{self, Interrupted};
 use crate::layouts;
-use crate::line_source::{Batch, Batches, DIALOGUE_LINES};
+use crate::line_source::{Batch, Batches, DIALOGUE_LINES, is_dash, reads_stdin};
 use crate::number::{bytes, count, counted, percent_of};
 use crate::observe;
 use crate::printer::Printer;
@@ -103,14 +103,14 @@ pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<Exi
     if inputs.is_empty() && args.rekey.is_empty() {
         inputs.push("-".into());
     }
-    let from_stdin = inputs.iter().any(|input| input.as_os_str() == "-");
+    let from_stdin = reads_stdin(&inputs);
     let mut watch = Watch::new(&args.rules);
     let normalizer = rule_file::normalizer(&args.rules, &args.trust, from_stdin, printer)?;
     let shadow =
         args.shadow.as_ref().map(|path| Shadow::open(path, args, from_stdin, printer)).transpose()?;
     // Before the set is opened: an input that cannot be read leaves no folder behind. Standard input is read after that, since its
     // first line may take long, and no other process is to have the set meanwhile.
-    let first = inputs.first().filter(|input| input.as_os_str() != "-");
+    let first = inputs.first().filter(|input| !is_dash(input));
     let mut first = first.map(|input| observe::open(input, &args.read)).transpose()?;
     if let Some(path) = &args.output {
         // The set has keys before their URLs are written, so that what is written must not be lost.
@@ -149,7 +149,7 @@ pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<Exi
         };
         let name = input.name().to_owned();
         read = match input.format() {
-            Format::UrlList => filter.filter_list(input, path.as_os_str() == "-", &mut watch, printer),
+            Format::UrlList => filter.filter_list(input, is_dash(path), &mut watch, printer),
             _ => rows::filter(&mut filter, input, &mut watch, printer),
         };
         report(&filter.tally, &name, printer);

@@ -24,7 +24,8 @@ use self::promises::{Opened, Promises};
 
 use crate::ExitStatus;
 use crate::args::ReportFormat;
-use crate::failure::Refusal;
+use crate::failure::refuse;
+use crate::line_source::reads_stdin;
 use crate::number::{count, counted, figure};
 use crate::observe::read_all;
 use crate::printer::Printer;
@@ -79,13 +80,13 @@ pub(crate) fn run(args: &EvaluateArgs, printer: &mut Printer) -> anyhow::Result<
     ];
     for (name, limit) in limits {
         if let Some(limit) = limit.filter(|limit| !(0.0..=1.0).contains(limit)) {
-            return Err(Refusal::new(format!("{name} is {limit}"), "expected a share from 0 to 1").into());
+            return refuse(format!("{name} is {limit}"), "expected a share from 0 to 1");
         }
     }
     if let Some(truth) = &args.labels {
         return labels::run(truth, args, printer);
     }
-    let from_stdin = args.inputs.iter().any(|input| input.as_os_str() == "-");
+    let from_stdin = reads_stdin(&args.inputs);
     let mut watch = Watch::new(&args.rules);
     let Opened { normalizer, promises, rules } = promises::open(&args.rules, from_stdin)?;
     let normalizer = rule_file::trusted(normalizer, &args.rules, &args.trust, printer);
@@ -103,15 +104,14 @@ pub(crate) fn run(args: &EvaluateArgs, printer: &mut Printer) -> anyhow::Result<
     let (evaluation, urls) = evaluator.finish_with_urls();
     watch.look(printer);
     if evaluation.sites.is_empty() {
-        return Err(Refusal::new(
+        return refuse(
             format!(
                 "the pages of all {} are unknown, so there is nothing to compare with",
                 counted(evaluation.unlabelled as u64, "URL", "URLs")
             ),
             "the input needs a `cluster` or `page` column, or other evidence: canonical, redirect, digest, \
              text_digest, or simhash with title",
-        )
-        .into());
+        );
     }
     match args.format {
         ReportFormat::Text => {

@@ -13,14 +13,13 @@ mod unfinished;
 use std::time::Instant;
 
 use dedust_crawl::{Pipeline, Unread};
-use dedust_io::{OutputFile, WriteError};
+use dedust_io::OutputFile;
 use dedust_learn::{StoredCrawl, Trainer, Training};
 
 pub(crate) use self::args::LearnArgs;
 use self::unfinished::Unfinished;
 use crate::ExitStatus;
-use crate::args::ReportFormat;
-use crate::failure::Refusal;
+use crate::args::{ReportFormat, check_outputs};
 use crate::interrupt;
 #[cfg(feature = "seq2seq")]
 use crate::method::Variant;
@@ -50,14 +49,9 @@ pub(crate) fn run_merge(args: &LearnArgs, printer: &mut Printer) -> anyhow::Resu
 }
 
 fn run_on(inputs: Inputs, args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
-    let to_stdout = args.output.as_os_str() == "-";
-    if to_stdout && args.format == ReportFormat::Json {
-        return Err(Refusal::new(
-            "`-o -` and `--format json` both write to standard output",
-            "write the rules to a file",
-        )
-        .into());
-    }
+    check_outputs("rules", &args.output, args.format)?;
+    #[cfg(feature = "seq2seq")]
+    let to_stdout = crate::line_source::is_dash(&args.output);
     // Before the work, which may be long: rules that cannot be read, or a target that cannot be written, are known now.
     let earlier = args.keep.as_ref().map(|path| keep::load(path, &args.inputs)).transpose()?;
     let options = keep::options(args, earlier.as_ref(), printer)?;
@@ -75,12 +69,12 @@ fn run_on(inputs: Inputs, args: &LearnArgs, printer: &mut Printer) -> anyhow::Re
         return part::write(args, part, options, printer);
     }
     #[cfg(feature = "seq2seq")]
-    let mut weights = Some(method)
+    let weights = Some(method)
         .filter(|method| *method == Method::Seq2Seq && !to_stdout)
         .filter(|_| args.variant != Some(Variant::Paper))
         .map(|_| OutputFile::create(weights_path(&args.output), args.force))
         .transpose()?;
-    let mut output = OutputFile::create(&args.output, args.force)?;
+    let output = OutputFile::create(&args.output, args.force)?;
 
     let unfinished = Unfinished::prepare(args, options)?;
     interrupt::listen();
@@ -93,18 +87,11 @@ fn run_on(inputs: Inputs, args: &LearnArgs, printer: &mut Printer) -> anyhow::Re
     let (crawl, mut training) = learned.inspect_err(|_| unfinished.give_up(printer))?;
 
     let kept = earlier.map(|earlier| training.rules.keep(&earlier));
-    training
-        .rules
-        .save(&mut output)
-        .map_err(|source| WriteError::Write { path: args.output.clone(), source })?;
     #[cfg(feature = "seq2seq")]
-    if let Some(mut weights) = weights.take() {
-        let path = weights.path().to_owned();
-        let models = translator.take_weights();
-        models.save(&mut weights).map_err(|source| WriteError::Write { path, source })?;
-        weights.commit()?;
+    if let Some(weights) = weights {
+        weights.write_whole(|weights| translator.take_weights().save(weights))?;
     }
-    output.commit()?;
+    output.write_whole(|output| training.rules.save(output))?;
     unfinished.remove()?;
     if crawl.sampled_rows() < crawl.rows_of_originals() {
         let all = counted(crawl.rows_of_originals(), "URL", "URLs");

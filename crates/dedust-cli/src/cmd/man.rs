@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap_mangen::Man;
-use dedust_io::{OutputFile, WriteError};
+use dedust_io::OutputFile;
 
 use crate::ExitStatus;
 use crate::help;
@@ -46,9 +46,8 @@ fn write_pages(command: &clap::Command, folder: &Path) -> anyhow::Result<u64> {
     // Built commands have names such as `dedust-seen-check` for their pages.
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     let path = folder.join(format!("{name}.1"));
-    let mut file = OutputFile::create(&path, true)?;
-    file.write_all(&page(command)?).map_err(|source| WriteError::Write { path, source })?;
-    file.commit()?;
+    let page = page(command)?;
+    OutputFile::create(&path, true)?.write_whole(|file| file.write_all(&page))?;
     let mut pages = 1;
     for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
         pages += write_pages(inner, folder)?;

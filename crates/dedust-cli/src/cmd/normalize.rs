@@ -24,10 +24,10 @@ use rayon::prelude::*;
 pub(crate) use self::args::{NormalizeArgs, UrlFormat};
 use self::worker::{Output, Tally, Worker};
 use crate::ExitStatus;
-use crate::failure::Refusal;
+use crate::failure::refuse;
 use crate::interrupt;
 use crate::layouts;
-use crate::line_source::{Batch, Batches, DIALOGUE_LINES};
+use crate::line_source::{Batch, Batches, DIALOGUE_LINES, is_dash, reads_stdin};
 use crate::number::{count, counted};
 use crate::observe;
 use crate::printer::Printer;
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &NormalizeArgs, printer: &mut Printer) -> anyhow::Result
     let folder = args.output.as_deref().filter(|path| folder::is_named_by(path));
     let outputs = folder.map(|folder| folder::outputs(folder, &inputs, args)).transpose()?;
     let inputs: Vec<PathBuf> = inputs.into_iter().map(|(input, _)| input).collect();
-    let from_stdin = inputs.iter().any(|input| is_dash(input));
+    let from_stdin = reads_stdin(&inputs);
     let watch = Watch::new(&args.rules);
     let normalizer = rule_file::normalizer(&args.rules, &args.trust, from_stdin, printer)?;
     printer.detail(format_args!(
@@ -146,9 +146,7 @@ impl Job<'_> {
             if self.makes_table(input.format()) {
                 let problem =
                     format!("{} is {}, and the input before it {first_format}", input.name(), input.format());
-                return Err(
-                    Refusal::new(problem, "give each an output of its own, or add --format text").into()
-                );
+                return refuse(problem, "give each an output of its own, or add --format text");
             }
             self.rewrite(input, is_dash(path), &mut workers, &mut sink)?;
         }
@@ -242,11 +240,7 @@ pub(super) fn refuse_if(is_mostly_bad: bool, bad: u64, all: u64, name: &str) -> 
     let problem = format!("{} of {} of {name} are no URLs", count(bad), counted(all, "line", "lines"));
     let remedy = "expected one URL per line such as http://a.example/, or a table whose header names a column `url`; if \
                   another column holds the URLs, name it with --column url=NAME";
-    Err(Refusal::new(problem, remedy).into())
-}
-
-fn is_dash(path: &Path) -> bool {
-    path.as_os_str() == "-"
+    refuse(problem, remedy)
 }
 
 /// Says which lines were no URLs.

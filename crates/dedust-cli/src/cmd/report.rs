@@ -13,7 +13,7 @@ use dedust_report::{CrawlFigures, ReportBuilder, ReportData, ReportSettings, Tre
 
 use crate::ExitStatus;
 use crate::args::OutputArgs;
-use crate::failure::Refusal;
+use crate::failure::refuse;
 use crate::help;
 use crate::number::{bytes, count, counted};
 use crate::observe::read_all;
@@ -59,11 +59,10 @@ pub(crate) struct ReportArgs {
 pub(crate) fn run(args: &ReportArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let Tried { rules, normalizer, mut watch } = args.trial.open(&args.rules, &args.inputs, printer)?;
     if args.inputs.is_empty() && rules.is_none() {
-        return Err(Refusal::new(
+        return refuse(
             "compiled rules say nothing of themselves",
             "name a crawl that they are tried on, or the rule file that they were compiled from",
-        )
-        .into());
+        );
     }
     // Before the work, which may be long: a target that cannot be written is known now.
     printer.write_to(&args.output)?;

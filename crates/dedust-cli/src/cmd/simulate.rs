@@ -20,7 +20,8 @@ use rayon::prelude::*;
 
 use self::args::ObservationFormat;
 use crate::ExitStatus;
-use crate::failure::Refusal;
+use crate::failure::refuse;
+use crate::line_source::is_dash;
 use crate::number::{count, percent};
 use crate::printer::Printer;
 use crate::progress;
@@ -72,7 +73,7 @@ type WriteSite<'s> = Box<dyn Fn(&mut dyn io::Write, &mut dyn io::Write) -> io::R
 fn write_sites(sites: &[Written<'_>], args: &SimulateArgs, printer: &mut Printer) -> anyhow::Result<f64> {
     let started = Instant::now();
     let bar = progress::bar(printer, BAR, Some(sites.iter().map(|site| site.urls).sum()));
-    if args.output.as_os_str() == "-" {
+    if is_dash(&args.output) {
         for site in sites {
             (site.write)(printer.data(), &mut io::sink())?;
             bar.inc(site.urls);
@@ -116,11 +117,10 @@ fn prepare(folder: &Path, force: bool) -> anyhow::Result<()> {
     let mut entries =
         fs::read_dir(folder).with_context(|| format!("cannot read the folder {}", folder.display()))?;
     if !force && entries.next().is_some() {
-        return Err(Refusal::new(
+        return refuse(
             format!("the folder {} is not empty", folder.display()),
             "choose another one, or overwrite files in it with --force",
-        )
-        .into());
+        );
     }
     made(&folder.join(TRUTH))
 }

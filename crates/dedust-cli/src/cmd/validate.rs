@@ -6,7 +6,7 @@ mod args;
 mod report;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 use dedust::rules::Outcome;
@@ -18,21 +18,22 @@ use dedust_validate::{KnownPairs, Limits, Options, Target, Validation, Validator
 pub(crate) use self::args::ValidateArgs;
 use self::report::Report;
 use crate::ExitStatus;
-use crate::args::ReportFormat;
-use crate::failure::Refusal;
+use crate::args::{ReportFormat, check_outputs};
+use crate::failure::refuse;
+use crate::line_source::{is_dash, name_of, name_of_output, reads_stdin};
 use crate::number::counted;
 use crate::observe::read_all;
 use crate::printer::Printer;
 use crate::progress::Validating;
-use crate::{line_source, rule_file};
+use crate::rule_file;
 
 /// Fetches pairs of URLs and writes what they say about the rules.
 pub(crate) fn run(args: &ValidateArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let Some(limits) = Limits::new(args.samples, args.max_fail) else {
         let problem = format!("--max-fail is {}", args.max_fail);
-        return Err(Refusal::new(problem, "expected a share from 0 to 1").into());
+        return refuse(problem, "expected a share from 0 to 1");
     };
-    let rules = rule_file::load(&args.rules, args.urls.iter().any(|urls| is_dash(urls)))?;
+    let rules = rule_file::load(&args.rules, reads_stdin(&args.urls))?;
     // For its warnings: rules are compiled one by one to be checked.
     rule_file::trusted(Normalizer::compile(&rules), &args.rules, &args.trust, printer);
     let output = Output::of(args)?;
@@ -63,16 +64,11 @@ pub(crate) fn run(args: &ValidateArgs, printer: &mut Printer) -> anyhow::Result<
     let validation = validator.run(&fetcher, &known, &bars)?;
     drop(bars);
     if validation.findings.iter().all(|finding| finding.trial.is_empty()) {
-        let names: Vec<String> = args.urls.iter().map(|urls| line_source::name_of(urls)).collect();
+        let names: Vec<String> = args.urls.iter().map(|urls| name_of(urls)).collect();
         printer.warning(format_args!("no rule changes any URL of {}", names.join(", ")));
     }
 
-    let mut file = output.create()?;
-    validation
-        .rules
-        .save(&mut file)
-        .map_err(|source| WriteError::Write { path: output.path.clone(), source })?;
-    file.commit()?;
+    output.create()?.write_whole(|file| validation.rules.save(file))?;
     known.remove().context("cannot remove the state file")?;
 
     let report = Report { rules: &rules, validation: &validation, requests: fetcher.requests() };
@@ -80,7 +76,7 @@ pub(crate) fn run(args: &ValidateArgs, printer: &mut Printer) -> anyhow::Result<
     match args.format {
         ReportFormat::Text => {
             report.text(printer);
-            printer.note(format_args!("verdicts written to {}", output.name()));
+            printer.note(format_args!("verdicts written to {}", name_of_output(&output.path)));
         }
         ReportFormat::Json => report.json(printer)?,
     }
@@ -119,30 +115,20 @@ impl Output {
             if is_dash(&args.rules) {
                 let problem =
                     "the rules come from standard input, so that verdicts cannot be written into them";
-                return Err(Refusal::new(problem, "name the file to write with -o").into());
+                return refuse(problem, "name the file to write with -o");
             }
             if dedust_io::open_text(&args.rules)?.origin().compression() != Compression::None {
                 let problem = format!("{} is compressed, and rules are written plain", args.rules.display());
-                return Err(Refusal::new(problem, "name the file to write with -o").into());
+                return refuse(problem, "name the file to write with -o");
             }
             return Ok(Self { path: args.rules.clone(), force: true });
         };
-        if is_dash(&path) && args.format == ReportFormat::Json {
-            return Err(Refusal::new(
-                "`-o -` and `--format json` both write to standard output",
-                "write the rules to a file",
-            )
-            .into());
-        }
+        check_outputs("rules", &path, args.format)?;
         Ok(Self { path, force: args.force })
     }
 
     fn create(&self) -> Result<OutputFile, WriteError> {
         OutputFile::create(&self.path, self.force)
-    }
-
-    fn name(&self) -> String {
-        if is_dash(&self.path) { "standard output".into() } else { self.path.display().to_string() }
     }
 
     /// Beside the output, or else beside the rules; nowhere if both are streams.
@@ -154,8 +140,4 @@ impl Output {
             Some(name.into())
         })
     }
-}
-
-fn is_dash(path: &Path) -> bool {
-    path.as_os_str() == "-"
 }

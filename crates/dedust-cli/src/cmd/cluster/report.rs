@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ClusterArgs, Row, Rows};
 use crate::args::ReportFormat;
-use crate::line_source::name_of;
+use crate::line_source::{is_dash, name_of};
 use crate::number::{count, counted};
 use crate::printer::Printer;
 use crate::table::Table;
@@ -135,7 +135,7 @@ fn text(found: &[Found], total: &Total, args: &ClusterArgs, printer: &mut Printe
         "suspected soft errors: one page under many paths",
         &mut found.iter().filter(|cluster| cluster.suspect),
     );
-    if args.output.as_os_str() != "-" {
+    if !is_dash(&args.output) {
         printer.note(format_args!("\nobservations written to {}", name_of(&args.output)));
     }
 }

@@ -13,7 +13,7 @@ use dedust_seen::{Durability, SeenKey, SeenLocation, SeenOptions, SeenSet, SeenS
 use super::args::DedupArgs;
 use super::piece::{seen_key, shows_page};
 use crate::cmd::seen::patiently;
-use crate::failure::{Refusal, SYNC_OF_SERVERS};
+use crate::failure::{SYNC_OF_SERVERS, refuse};
 use crate::number::counted;
 use crate::observe::read_all;
 use crate::printer::Printer;
@@ -45,9 +45,7 @@ fn open_folder(
     if args.session.is_some() || args.ttl.is_some() {
         let option = if args.session.is_some() { "--session" } else { "--ttl" };
         let problem = format!("{option} is for sets on servers, and {} is a folder", folder.display());
-        return Err(
-            Refusal::new(problem, "leave it out, or name a server: --seen redis://HOST/PREFIX").into()
-        );
+        return refuse(problem, "leave it out, or name a server: --seen redis://HOST/PREFIX");
     }
     let durability = if args.sync { Durability::Power } else { Durability::Process };
     let options = options.durability(durability);
@@ -92,7 +90,7 @@ fn connect(
     let name = dedust_seen::server::shown_address(address);
     if args.sync {
         let problem = format!("--sync is for folders, and {name} is a server");
-        return Err(Refusal::new(problem, SYNC_OF_SERVERS).into());
+        return refuse(problem, SYNC_OF_SERVERS);
     }
     if let Some(ttl) = args.ttl {
         options = options.ttl(ttl);
@@ -164,7 +162,7 @@ fn rekey(
     for path in [&new_folder.0, &old_folder] {
         if path.exists() {
             let problem = format!("{} is in the way, as after a run that was cut off", path.display());
-            return Err(Refusal::new(problem, "look into it, then remove it").into());
+            return refuse(problem, "look into it, then remove it");
         }
     }
     let mut filling = Filling::new(options.open(&new_folder.0)?);

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::args::DedupFormat;
 use super::piece::{KeyMaker, Piece, shows_page};
 use super::{Filter, observe};
-use crate::failure::Refusal;
+use crate::failure::refuse;
 use crate::interrupt;
 use crate::number::{count, counted};
 use crate::printer::Printer;
@@ -80,9 +80,7 @@ pub(super) fn filter(
             Some(first) if *first == text => {}
             Some(_) => {
                 let problem = format!("{} has other columns than the input before it", reader.name());
-                return Err(
-                    Refusal::new(problem, "give each an output of its own, or add --format text").into()
-                );
+                return refuse(problem, "give each an output of its own, or add --format text");
             }
             None => {
                 filter.header = Some(text.to_vec());

@@ -14,7 +14,7 @@ use dedust_seen::{SeenKey, SeenSet};
 use serde::Serialize;
 
 use super::args::{DedupArgs, DedupFormat};
-use crate::line_source::name_of;
+use crate::line_source::{is_dash, name_of};
 use crate::number::{count, counted, percent_of};
 use crate::printer::Printer;
 use crate::rule_file::{self, Rules};
@@ -91,7 +91,7 @@ impl Shadow {
     ) -> anyhow::Result<Self> {
         let (rules, normalizer) = rule_file::open(path, from_stdin)?.compiled();
         // Whether a rule on trial is in use already is known only of a rule file that can be read twice.
-        let in_use = match args.rules.as_os_str() == "-" {
+        let in_use = match is_dash(&args.rules) {
             true => None,
             false => match rule_file::open(&args.rules, false)? {
                 Rules::Plain(rules) => Some(rules),

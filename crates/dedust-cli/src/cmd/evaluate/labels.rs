@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::EvaluateArgs;
 use crate::ExitStatus;
 use crate::args::{ReadArgs, ReportFormat};
-use crate::failure::Refusal;
+use crate::failure::refuse;
 use crate::line_source::name_of;
 use crate::number::{count, counted, figure};
 use crate::observe::read_all;
@@ -50,15 +50,14 @@ pub(super) fn run(truth: &Path, args: &EvaluateArgs, printer: &mut Printer) -> a
     let score = score_labels(known.map(|(page, number)| (page, clusters.cluster_of(number))));
     let not_in_truth = number_by_url.len() as u64 - score.urls;
     if score.urls == 0 {
-        return Err(Refusal::new(
+        return refuse(
             format!(
                 "{} tells nothing of the {} to be scored",
                 name_of(truth),
                 counted(not_in_truth, "URL", "URLs")
             ),
             "TRUTH and LABELLED must spell URLs in the same way",
-        )
-        .into());
+        );
     }
     match args.format {
         ReportFormat::Text => printer.line(table(&score))?,
@@ -86,11 +85,10 @@ fn read_truth(truth: &Path, printer: &mut Printer) -> anyhow::Result<HashMap<u12
         Ok(())
     })?;
     if page_by_url.is_empty() {
-        return Err(Refusal::new(
+        return refuse(
             format!("{} tells the page of no URL", name_of(&truth)),
             format!("it needs a column `page` or `{}`", EvidenceKind::Cluster),
-        )
-        .into());
+        );
     }
     Ok(page_by_url)
 }

@@ -8,7 +8,7 @@ use dedust::rules::{Decision, Evidence};
 use serde::Serialize;
 
 use crate::args::ReportFormat;
-use crate::failure::Refusal;
+use crate::failure::refuse;
 use crate::number::counted;
 use crate::printer::Printer;
 use crate::rule_file::{self, Rules};
@@ -56,11 +56,10 @@ pub(super) fn site(
     printer: &mut Printer,
 ) -> anyhow::Result<()> {
     let Rules::Plain(rules) = rule_file::open(path, false)? else {
-        return Err(Refusal::new(
+        return refuse(
             "compiled rules do not say what they were learned from",
             "give --show the rule file they were made from",
-        )
-        .into());
+        );
     };
     let site = rule_file::site(&rules, name)?;
     if format == ReportFormat::Json {

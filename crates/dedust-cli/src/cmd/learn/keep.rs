@@ -11,7 +11,7 @@ use dedust_learn::support::ChangedOption;
 
 use super::LearnArgs;
 use crate::failure::{Refusal, option_name};
-use crate::line_source::name_of;
+use crate::line_source::{name_of, reads_stdin};
 use crate::number::counted;
 use crate::observe::SHOWN;
 use crate::printer::Printer;
@@ -19,7 +19,7 @@ use crate::rule_file;
 
 /// The earlier rules.
 pub(super) fn load(path: &Path, inputs: &[PathBuf]) -> anyhow::Result<RuleSet> {
-    rule_file::load(path, inputs.iter().any(|input| input.as_os_str() == "-"))
+    rule_file::load(path, reads_stdin(inputs))
 }
 
 /// What is asked for: what is given, else what was asked for when the earlier rules were learned, else the defaults.

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::LearnArgs;
 use super::settings::Settings;
 use crate::ExitStatus;
-use crate::failure::Refusal;
+use crate::failure::{Refusal, refuse};
 use crate::line_source::name_of;
 use crate::number::counted;
 use crate::observe::read_all;
@@ -121,7 +121,7 @@ fn make_folder(folder: &Path, force: bool) -> anyhow::Result<()> {
         if !may_be_used {
             let remedy =
                 if is_part { "overwrite it with --force" } else { "name a folder that is not there yet" };
-            return Err(Refusal::new(format!("{} already exists", folder.display()), remedy).into());
+            return refuse(format!("{} already exists", folder.display()), remedy);
         }
         if !is_empty {
             fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
@@ -141,27 +141,24 @@ pub(super) fn merge(args: &LearnArgs, trainer: &Trainer) -> anyhow::Result<Store
         let PartFile { part, settings: was, store, .. } = open(&folder)?;
         if let Some(difference) = was.option_difference(&settings) {
             let name = folder.display();
-            return Err(Refusal::new(
+            return refuse(
                 format!("{name} was read for other rules: {difference}"),
                 "give `merge` the options of `learn --part`",
-            )
-            .into());
+            );
         }
         if let Some((first, _)) = found.first().filter(|(first, _)| first.of != part.of) {
             let name = folder.display();
-            return Err(Refusal::new(
+            return refuse(
                 format!("{name} is one of {} parts, and others are of {}", part.of, first.of),
                 "name the parts of one crawl",
-            )
-            .into());
+            );
         }
         if let Some((_, other)) = found.iter().find(|(other, _)| other.number == part.number) {
             let (name, other) = (folder.display(), other.display());
-            return Err(Refusal::new(
+            return refuse(
                 format!("{name} and {other} are both part {} of {}", part.number, part.of),
                 "name each part once",
-            )
-            .into());
+            );
         }
         found.push((part, folder.clone()));
         stores.push((folder, store));
@@ -187,7 +184,7 @@ fn part_folders(inputs: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
             entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| is_part(path)).collect();
         if within.is_empty() {
             let problem = format!("{} is no part of `dedust learn --part`, and holds none", input.display());
-            return Err(Refusal::new(problem, "name the folders that `learn --part` has written").into());
+            return refuse(problem, "name the folders that `learn --part` has written");
         }
         within.sort();
         folders.append(&mut within);
@@ -200,11 +197,7 @@ fn open(folder: &Path) -> anyhow::Result<PartFile> {
     let path = folder.join("part.json");
     let again = "write it again with `dedust learn --part --force`";
     if !path.exists() {
-        return Err(Refusal::new(
-            format!("{name} is not complete: its writer has not ended, or failed"),
-            again,
-        )
-        .into());
+        return refuse(format!("{name} is not complete: its writer has not ended, or failed"), again);
     }
     let text = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let part: Option<PartFile> = serde_json::from_slice(&text).ok();
@@ -221,11 +214,10 @@ fn check_complete(found: &[(PartOf, PathBuf)]) -> anyhow::Result<()> {
     if missing.is_empty() {
         return Ok(());
     }
-    Err(Refusal::new(
+    refuse(
         format!("{} of {} parts are there; missing: {}", found.len(), of, missing.join(", ")),
         "write them with `dedust learn --part`, and name all",
     )
-    .into())
 }
 
 #[cfg(test)]

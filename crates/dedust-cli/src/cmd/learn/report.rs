@@ -11,7 +11,7 @@ use dedust_learn::{EvidenceKinds, LearnOptions, Preference, SiteReport, Training
 use serde::Serialize;
 
 use super::LearnArgs;
-use crate::line_source::name_of;
+use crate::line_source::name_of_output;
 use crate::number::{count, counted, figure, percent, percent_of};
 use crate::printer::Printer;
 use crate::table::Table;
@@ -256,7 +256,7 @@ pub(super) fn text(training: &Training, args: &LearnArgs, options: &LearnOptions
         }
     }
     let all = training.rules.rule_count();
-    let target = if output.as_os_str() == "-" { "standard output".to_owned() } else { name_of(output) };
+    let target = name_of_output(output);
     let written = counted(all as u64, "rule", "rules");
     if all > shown {
         printer.note(format_args!("\n{written} written to {target}; see there for all of them"));

@@ -24,8 +24,8 @@ use serde_json::value::RawValue;
 use super::LearnArgs;
 use super::part::PartOf;
 use super::settings::Settings;
-use crate::failure::Refusal;
-use crate::line_source::name_of;
+use crate::failure::{Refusal, refuse};
+use crate::line_source::{is_dash, name_of};
 use crate::printer::Printer;
 
 const VERSION: u32 = 4;
@@ -98,7 +98,7 @@ struct Learned<R> {
 impl Unfinished {
     /// The folder of the run that `args` ask for. What another run left there must be meant to be used or overwritten.
     pub(super) fn prepare(args: &LearnArgs, options: &LearnOptions) -> anyhow::Result<Self> {
-        let is_temporary = args.output.as_os_str() == "-";
+        let is_temporary = is_dash(&args.output);
         let folder = if is_temporary {
             std::env::temp_dir().join(format!("dedust-{}.unfinished", std::process::id()))
         } else {
@@ -110,11 +110,10 @@ impl Unfinished {
         let unfinished = Self { folder, settings, part: args.part, resume: args.resume, is_temporary };
         let has_left = unfinished.read_path().exists() || unfinished.has_position();
         if !args.resume && !args.force && has_left {
-            return Err(Refusal::new(
+            return refuse(
                 format!("an earlier run was interrupted and left {}", unfinished.folder.display()),
                 "go on with it by --resume, or start over with --force",
-            )
-            .into());
+            );
         }
         if !unfinished.resume || !has_left {
             unfinished.remove()?;
@@ -169,7 +168,7 @@ impl Unfinished {
             let version = opened.map_or(Ok(None), dedust_io::version_of)?;
             if version.as_ref() != Some(before) {
                 let problem = format!("{name} has changed since it was read (it was {before})");
-                return Err(Refusal::new(problem, START_OVER).into());
+                return refuse(problem, START_OVER);
             }
         }
         Ok(Some((position, store)))
@@ -185,7 +184,7 @@ impl Unfinished {
         })?;
         if let Some(difference) = loaded.settings().difference(&self.settings) {
             let problem = format!("the run that left {folder} cannot be resumed: {difference}");
-            return Err(Refusal::new(problem, START_OVER).into());
+            return refuse(problem, START_OVER);
         }
         Ok(loaded)
     }
@@ -196,7 +195,7 @@ impl Unfinished {
         let has_read = position.inputs > 0 || position.rows > 0;
         has_read
             && (store.has_spilled() || files.iter().any(is_object))
-            && files.iter().all(|file| file.as_os_str() != "-")
+            && files.iter().all(|file| !is_dash(file))
     }
 
     /// Notes how far inputs were read, with all that was known then, so that the run can go on from there.

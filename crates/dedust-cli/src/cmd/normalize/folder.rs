@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use dedust_io::{Format, WriteError};
 
-use super::{NormalizeArgs, UrlFormat, is_dash};
-use crate::failure::Refusal;
+use super::{NormalizeArgs, UrlFormat};
+use crate::failure::refuse;
+use crate::line_source::is_dash;
 use crate::observe;
 
 /// Whether a path names a folder: it ends in `/`, or a folder is there.
@@ -31,13 +32,13 @@ pub(super) fn outputs(
     for (input, below) in inputs {
         if is_dash(input) {
             let problem = format!("standard input has no name, and {} is a folder", folder.display());
-            return Err(Refusal::new(problem, "name a file with -o").into());
+            return refuse(problem, "name a file with -o");
         }
         let format = observe::open(input, &args.read)?.format();
         let output = folder.join(name_of(below, format, args.format));
         if !met.insert(output.clone()) {
             let problem = format!("two inputs would be written to {}", output.display());
-            return Err(Refusal::new(problem, "name the folder that both are in as the input").into());
+            return refuse(problem, "name the folder that both are in as the input");
         }
         if output.exists() && !args.force {
             return Err(WriteError::Exists { path: output }.into());

@@ -17,7 +17,7 @@ use dedust_io::{
 use rayon::prelude::*;
 
 use super::{Job, refuse_if};
-use crate::failure::Refusal;
+use crate::failure::refuse;
 use crate::interrupt;
 use crate::number::{count, counted};
 use crate::observe::{self, SHOWN};
@@ -60,12 +60,12 @@ pub(super) fn run(
     let is_binary = matches!(format, Format::Parquet | Format::Arrow);
     if output.is_none() && is_binary && io::stdout().is_terminal() {
         let problem = format!("{} is {format}, which cannot be shown on a terminal", first.name());
-        return Err(Refusal::new(problem, "name a file with -o, or print URLs with --format text").into());
+        return refuse(problem, "name a file with -o, or print URLs with --format text");
     }
     let names = AddedNames { key: job.args.key_column.clone(), url: job.args.url_column.clone() };
     if names.key == names.url {
         let problem = format!("--key-column and --url-column are both `{}`", names.key);
-        return Err(Refusal::new(problem, "expected two names").into());
+        return refuse(problem, "expected two names");
     }
     let mut stdout;
     let sink: &mut (dyn Write + Send) = match output {

@@ -11,7 +11,7 @@ use dedust::rules::{Change, Rule, SiteRules};
 use super::args::AddArgs;
 use super::select::refusal;
 use crate::ExitStatus;
-use crate::failure::Refusal;
+use crate::failure::{Refusal, refuse};
 use crate::line_source::name_of;
 use crate::printer::Printer;
 use crate::rule_file;
@@ -31,11 +31,10 @@ pub(super) fn run(args: &AddArgs, printer: &mut Printer) -> anyhow::Result<ExitS
     let is_new_site = rules.site(&args.site).is_none();
     let site = rules.site(&args.site).cloned().unwrap_or_default();
     if let SiteRules::Mirror(mirror) = &site {
-        return Err(Refusal::new(
+        return refuse(
             format!("`{}` {mirror}, and has no rules of its own", args.site),
             format!("add the rule to {}, or learn again with --no-mirrors", mirror.of),
-        )
-        .into());
+        );
     }
     let mut site_rules = site.rules().to_vec();
     let mut refused = site.refused().to_vec();
@@ -44,11 +43,10 @@ pub(super) fn run(args: &AddArgs, printer: &mut Printer) -> anyhow::Result<ExitS
         if let Some(known) = site_rules.iter().find(|known| known.says_same(&rule)) {
             let id = known.id();
             let verb = if known.off.is_some() { "on" } else { "pin" };
-            return Err(Refusal::new(
+            return refuse(
                 format!("`{}` has this rule already, as {id}", args.site),
                 format!("dedust rules {verb} {} {} {id}", name_of(&args.rules), args.site),
-            )
-            .into());
+            );
         }
         if rule.off.is_none() && rule.pinned.is_none() {
             rule.pinned = Some(Box::new(decision.clone()));
@@ -93,7 +91,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<Rule>> {
         .with_context(|| format!("cannot read {name}"))?;
     if length as u64 > MAX_BYTES {
         let problem = format!("{name} has more than {} MiB", MAX_BYTES >> 20);
-        return Err(Refusal::new(problem, "give one rule, or a list of some").into());
+        return refuse(problem, "give one rule, or a list of some");
     }
     let is_list = text.trim_start().starts_with('[');
     let rules = if is_list {

@@ -7,9 +7,10 @@ use dedust::rules::{Decided, DecidedRules, DecisionVerb, SiteEntry};
 use super::args::DecideArgs;
 use super::select::refusal;
 use crate::ExitStatus;
+use crate::line_source::name_of;
 use crate::number::counted;
 use crate::printer::Printer;
-use crate::{line_source, rule_file, words};
+use crate::{rule_file, words};
 
 /// Changes the decisions about some rules of a site.
 pub(super) fn run(
@@ -42,7 +43,7 @@ pub(super) fn run(
         refuted.iter().for_each(|line| printer.warning(line));
         printer.hint("pin it to apply it all the same");
     }
-    let name = line_source::name_of(&args.rules);
+    let name = name_of(&args.rules);
     match changed {
         0 => printer.note(format_args!("nothing to change in {name}")),
         _ => printer.note(format_args!("{} changed in {name}", counted(changed, "rule", "rules"))),

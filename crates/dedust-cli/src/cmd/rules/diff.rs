@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use super::args::DiffArgs;
 use crate::args::ReportFormat;
+use crate::line_source::reads_stdin;
 use crate::number::{count, counted};
 use crate::observe::{self, SHOWN};
 use crate::printer::Printer;
@@ -65,7 +66,7 @@ enum Record<'a> {
 
 /// Compares two files.
 pub(super) fn run(args: &DiffArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
-    let urls_on_stdin = args.urls.iter().any(|path| path.as_os_str() == "-");
+    let urls_on_stdin = reads_stdin(&args.urls);
     let first = rule_file::load(&args.first, urls_on_stdin)?;
     let second = rule_file::load(&args.second, urls_on_stdin)?;
     let mut differs = compare_rules(&first, &second, args.format, printer)?;

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::args::LintArgs;
 use crate::ExitStatus;
 use crate::args::ReportFormat;
-use crate::failure::Refusal;
+use crate::failure::{Refusal, refuse};
 use crate::line_source::name_of;
 use crate::number::counted;
 use crate::printer::Printer;
@@ -43,7 +43,7 @@ pub(super) fn run(args: &LintArgs, printer: &mut Printer) -> anyhow::Result<Exit
     let name = name_of(&args.rules);
     if rule_file::holds_compiled(&args.rules) {
         let problem = format!("{name} holds compiled rules, which people do not write");
-        return Err(Refusal::new(problem, "name the rule file that they were compiled from").into());
+        return refuse(problem, "name the rule file that they were compiled from");
     }
     let mut bytes = Vec::new();
     dedust_io::open_text(&args.rules)?

@@ -3,12 +3,12 @@
 */
 
 use dedust::rules::{DecidedTwice, MergeConflict, Prefer};
-use dedust_io::{OutputFile, WriteError};
+use dedust_io::OutputFile;
 
 use super::args::{MergeArgs, PreferredFile};
 use crate::ExitStatus;
-use crate::failure::Refusal;
-use crate::line_source::name_of;
+use crate::failure::{Refusal, refuse};
+use crate::line_source::{is_dash, name_of_output};
 use crate::number::counted;
 use crate::printer::Printer;
 use crate::rule_file::{self, refused_with};
@@ -16,13 +16,13 @@ use dedust_report::rule_state::state;
 
 /// Merges two files. Sites that cannot be united are an answer of no, and nothing is written.
 pub(super) fn run(args: &MergeArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
-    if args.first == args.second && args.first.as_os_str() == "-" {
+    if args.first == args.second && is_dash(&args.first) {
         let problem = "both rule files are to come from standard input";
-        return Err(Refusal::new(problem, "name the file of at least one").into());
+        return refuse(problem, "name the file of at least one");
     }
     let (first, second) = (rule_file::load(&args.first, false)?, rule_file::load(&args.second, false)?);
     // Before anything is printed: a target that cannot be written is known now.
-    let mut output = OutputFile::create(&args.output, args.force)?;
+    let output = OutputFile::create(&args.output, args.force)?;
     let prefer = args.prefer.map(|prefer| match prefer {
         PreferredFile::First => Prefer::First,
         PreferredFile::Second => Prefer::Second,
@@ -40,8 +40,7 @@ pub(super) fn run(args: &MergeArgs, printer: &mut Printer) -> anyhow::Result<Exi
         return Ok(ExitStatus::No);
     }
     let rules = &merged.rules;
-    rules.save(&mut output).map_err(|source| WriteError::Write { path: args.output.clone(), source })?;
-    output.commit()?;
+    output.write_whole(|output| rules.save(output))?;
     for DecidedTwice { site, index, .. } in &merged.decided {
         let Some(rule) = rules.site(site).and_then(|site| site.entry(*index)) else { continue };
         let now = state(rule);
@@ -50,8 +49,7 @@ pub(super) fn run(args: &MergeArgs, printer: &mut Printer) -> anyhow::Result<Exi
             rule.id()
         ));
     }
-    let target =
-        if args.output.as_os_str() == "-" { "standard output".into() } else { name_of(&args.output) };
+    let target = name_of_output(&args.output);
     printer.note(format_args!(
         "{} of {} written to {target}",
         counted(rules.rule_count() as u64, "rule", "rules"),
