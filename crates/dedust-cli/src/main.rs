@@ -16,6 +16,7 @@ mod interrupt;
 mod layouts;
 mod line_source;
 mod method;
+mod named_rule;
 mod number;
 mod observe;
 mod printer;

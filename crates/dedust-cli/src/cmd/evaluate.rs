@@ -3,6 +3,7 @@
 */
 
 mod args;
+mod charges;
 mod errors;
 mod labels;
 mod promises;

@@ -7,17 +7,18 @@ charged to the last rule without which the two URLs would have different keys.
 */
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use dedust::{Explanation, Normalizer};
 use dedust_crawl::{CrawlRow, printable};
 use dedust_eval::EvaluatedUrl;
-use dedust_report::{JoiningRules, RuleRef};
+use dedust_report::JoiningRules;
 use foldhash::{HashMap, HashSet};
 use serde::Serialize;
 
 use super::EvaluateArgs;
+use super::charges::{Charge, Charges};
 use crate::args::ReportFormat;
+use crate::named_rule::NamedRule;
 use crate::number::counted;
 use crate::printer::Printer;
 use crate::words;
@@ -28,16 +29,9 @@ use crate::words;
 enum Record<'a> {
     /// What is charged to one rule.
     RuleErrors {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        site: Option<&'a str>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        index: Option<usize>,
-        /// What `dedust rules` calls it; compiled rules do not say.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        id: Option<String>,
-        /// What it does, in words; compiled rules do not say.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        rule: Option<String>,
+        /// None for safe normalization.
+        #[serde(flatten)]
+        rule: Option<NamedRule<'a>>,
         #[serde(flatten)]
         counts: Counts,
     },
@@ -150,13 +144,6 @@ impl Counts {
     }
 }
 
-/// What a rule is charged with.
-#[derive(Default)]
-struct Charges {
-    counts: Counts,
-    merges: Vec<WrongMerge>,
-}
-
 /// Prints what is wrong, worst rules first.
 pub(super) fn print(
     urls: &[EvaluatedUrl],
@@ -166,19 +153,13 @@ pub(super) fn print(
     args: &EvaluateArgs,
     printer: &mut Printer,
 ) -> anyhow::Result<()> {
-    let mut charges: BTreeMap<Option<RuleRef>, Charges> = BTreeMap::new();
+    let mut charges: Charges<Counts, WrongMerge> = Charges::new();
     let mut all = Counts::default();
     for merge in wrong_merges(urls) {
         let rule = joining.last_of(&[known.url(merge.fetched), known.url(merge.merged)]);
-        let charged = charges.entry(rule).or_default();
-        charged.counts.add(&merge);
-        charged.merges.push(merge);
+        charges.add(rule, merge).add(&merge);
         all.add(&merge);
     }
-    let mut charges: Vec<(Option<RuleRef>, Charges)> = charges.into_iter().collect();
-    charges.sort_by_key(|(_, Charges { counts, .. })| {
-        Reverse((counts.pages_lost, counts.pages_merged, counts.urls_merged))
-    });
     let (pages_split, keys_too_many) = split_pages(urls);
     if args.format == ReportFormat::Text {
         printer.line(format_args!("\nerrors: {}", all.in_words()))?;
@@ -188,7 +169,8 @@ pub(super) fn print(
             counted(keys_too_many, "key", "keys"),
         ))?;
     }
-    for (rule, Charges { counts, mut merges }) in charges {
+    let weight = |counts: &Counts| (counts.pages_lost, counts.pages_merged, counts.urls_merged);
+    for (rule, Charge { counts, errors: mut merges }) in charges.worst_first(weight) {
         merges.sort_by_key(|merge| (!merge.is_lost, Reverse(merge.urls)));
         merges.truncate(args.limit);
         match args.format {
@@ -197,10 +179,7 @@ pub(super) fn print(
                 printer.line(format_args!("\n{name}\n  {}", counts.in_words()))?;
             }
             ReportFormat::Json => printer.json(&Record::RuleErrors {
-                site: rule.as_ref().map(|id| &*id.site),
-                index: rule.as_ref().map(|id| id.index),
-                id: rule.as_ref().and_then(|rule_ref| joining.id(rule_ref)),
-                rule: rule.as_ref().and_then(|id| joining.sentence(id)),
+                rule: rule.as_ref().map(|rule| NamedRule::of(rule, joining)),
                 counts,
             })?,
         }

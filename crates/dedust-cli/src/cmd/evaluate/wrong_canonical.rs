@@ -6,8 +6,6 @@ rules do not say which rules write, so there it is the last that changed the URL
 that does so too, is no error.
 */
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::io;
 
 use dedust::{Explanation, Normalizer};
@@ -18,8 +16,10 @@ use dedust_report::{JoiningRules, RuleRef};
 use serde::Serialize;
 
 use super::EvaluateArgs;
+use super::charges::{Charge, Charges};
 use super::errors::{Facts, KnownUrls};
 use crate::args::ReportFormat;
+use crate::named_rule::NamedRule;
 use crate::number::{count, counted};
 use crate::printer::Printer;
 use crate::words;
@@ -30,14 +30,9 @@ use crate::words;
 enum Record<'a> {
     /// What is charged to one rule.
     CanonicalErrors {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        site: Option<&'a str>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        index: Option<usize>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        id: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        rule: Option<String>,
+        /// None if no rule changed the URLs.
+        #[serde(flatten)]
+        rule: Option<NamedRule<'a>>,
         redirects: u64,
         fails: u64,
         other_page: u64,
@@ -46,13 +41,8 @@ enum Record<'a> {
     WrongCanonical { url: String, canonical: String, fate: &'static str, seen: &'a Facts },
 }
 
-/// URLs whose canonical URLs are wrong, and why these are.
-#[derive(Default)]
-struct Charges {
-    fates: CanonicalFates,
-    /// The numbers of a URL and of its canonical URL.
-    urls: Vec<(u32, u32, CanonicalFate)>,
-}
+/// The numbers of a URL and of its canonical URL, and why this is wrong.
+type WrongUrl = (u32, u32, CanonicalFate);
 
 /// The figures, for people.
 pub(super) fn print_counts(fates: CanonicalFates, printer: &mut Printer) -> io::Result<()> {
@@ -81,17 +71,14 @@ pub(super) fn print(
     args: &EvaluateArgs,
     printer: &mut Printer,
 ) -> anyhow::Result<()> {
-    let mut charges: BTreeMap<Option<RuleRef>, Charges> = BTreeMap::new();
+    let mut charges: Charges<CanonicalFates, WrongUrl> = Charges::new();
     for (number, url) in (0..).zip(urls) {
         let Some(canonical) = url.canonical.filter(|url| url.fate.is_wrong()) else { continue };
         let Some(other) = canonical.number else { continue };
-        let charged = charges.entry(writer(&normalizer.explain(known.url(number))?, joining)).or_default();
-        charged.fates.add(canonical.fate);
-        charged.urls.push((number, other, canonical.fate));
+        let rule = writer(&normalizer.explain(known.url(number))?, joining);
+        charges.add(rule, (number, other, canonical.fate)).add(canonical.fate);
     }
-    let mut charges: Vec<(Option<RuleRef>, Charges)> = charges.into_iter().collect();
-    charges.sort_by_key(|(_, charges)| Reverse(charges.fates.counts.wrong));
-    for (rule, Charges { fates, urls }) in charges {
+    for (rule, Charge { counts: fates, errors: urls }) in charges.worst_first(|fates| fates.counts.wrong) {
         match args.format {
             ReportFormat::Text => {
                 let name = rule.as_ref().map_or("no rule".into(), |rule| joining.name(rule));
@@ -102,10 +89,7 @@ pub(super) fn print(
                 ))?;
             }
             ReportFormat::Json => printer.json(&Record::CanonicalErrors {
-                site: rule.as_ref().map(|rule| &*rule.site),
-                index: rule.as_ref().map(|rule| rule.index),
-                id: rule.as_ref().and_then(|rule| joining.id(rule)),
-                rule: rule.as_ref().and_then(|rule| joining.sentence(rule)),
+                rule: rule.as_ref().map(|rule| NamedRule::of(rule, joining)),
                 redirects: fates.redirects,
                 fails: fates.fails,
                 other_page: fates.other_page,

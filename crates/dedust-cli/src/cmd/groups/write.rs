@@ -10,6 +10,7 @@ use dedust_report::{Group, Groups, JoiningRules, RuleRef, Totals, UrlStore};
 use serde::Serialize;
 
 use super::args::{GroupsArgs, GroupsFormat};
+use crate::named_rule::NamedRule;
 use crate::number::{count, counted, percent_of};
 use crate::printer::Escaped;
 use crate::table::Table;
@@ -32,7 +33,8 @@ enum Record<'a> {
         bytes_saved: u64,
         /// URLs that safe normalization alone makes the same as one before them.
         safe_duplicates: u64,
-        rules: Vec<RuleRecord<'a>>,
+        /// Those that join its URLs.
+        rules: Vec<NamedRule<'a>>,
         members: Vec<Member>,
     },
     /// All groups, those that were left out too.
@@ -49,19 +51,6 @@ enum Record<'a> {
         /// URLs whose size is not known.
         sizes_unknown: u64,
     },
-}
-
-/// A rule that joins URLs of a group.
-#[derive(Debug, Serialize)]
-struct RuleRecord<'a> {
-    site: &'a str,
-    index: usize,
-    /// What `dedust rules` calls it; compiled rules do not say.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<String>,
-    /// What it does, in words; compiled rules do not say.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rule: Option<String>,
 }
 
 /// A URL of a group.
@@ -160,12 +149,7 @@ impl<'a, W: Write> Writer<'a, W> {
     fn write_jsonl(&mut self, groups: &Groups) -> io::Result<()> {
         for group in &groups.list {
             let shown = self.shown(group, groups);
-            let rules = shown.rules.iter().map(|id| RuleRecord {
-                site: &id.site,
-                index: id.index,
-                id: self.joining.id(id),
-                rule: self.joining.sentence(id),
-            });
+            let rules = shown.rules.iter().map(|rule| NamedRule::of(rule, &self.joining));
             let members = shown.members.iter().map(|&number| Member {
                 url: printable(self.store.url(number)),
                 bytes: self.store.size(number),
