@@ -7,42 +7,77 @@ One table for all formats, so that a JSON key, a CSV heading and an error messag
 
 use std::fmt;
 
-/// A column that readers know. All others are ignored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Column {
+/// Makes [`Column`] of a table: each column with its name in a JSON key or a heading, and what its values are.
+macro_rules! columns {
+    ($($(#[$attribute:meta])* $column:ident = $name:literal, $kind:ident;)*) => {
+        /// A column that readers know. All others are ignored.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Column {
+            $($(#[$attribute])* $column,)*
+        }
+
+        impl Column {
+            /// Every known column, in the order of the documentation.
+            pub const ALL: [Column; [$($name),*].len()] = [$(Column::$column),*];
+
+            /// The name in a JSON key or a heading.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Column::$column => $name,)*
+                }
+            }
+
+            /// The column of this name, if it is known. Names are lower case.
+            pub fn from_name(name: &str) -> Option<Column> {
+                match name {
+                    $($name => Some(Column::$column),)*
+                    _ => None,
+                }
+            }
+
+            pub(crate) fn kind(self) -> Kind {
+                match self {
+                    $(Column::$column => Kind::$kind,)*
+                }
+            }
+        }
+    };
+}
+
+columns! {
     /// The URL as met by the crawler. The only required column.
-    Url,
+    Url = "url", Address;
     /// Explicit duplicate label, text or number.
-    Cluster,
+    Cluster = "cluster", Label;
     /// Another name of [`Column::Cluster`], used by rows without one.
-    Page,
+    Page = "page", Label;
     /// Target of `rel=canonical`.
-    Canonical,
+    Canonical = "canonical", Address;
     /// Target of the redirect.
-    Redirect,
+    Redirect = "redirect", Address;
     /// URLs that were redirected to this one, in the order in which they were asked for.
-    RedirectedFrom,
+    RedirectedFrom = "redirected_from", Addresses;
     /// Hash of the body.
-    Digest,
+    Digest = "digest", Text;
     /// Hash of the text of the body.
-    TextDigest,
+    TextDigest = "text_digest", Text;
     /// Similarity hash of the text, 16 hex digits.
-    Simhash,
+    Simhash = "simhash", Simhash;
     /// Title of the page.
-    Title,
+    Title = "title", Text;
     /// Size of the body in bytes.
-    Size,
+    Size = "size", Size;
     /// HTTP status.
-    Status,
+    Status = "status", Status;
     /// Media type.
-    Mime,
+    Mime = "mime", Text;
     /// When the URL was fetched, as written in the input.
-    Time,
+    Time = "time", Label;
     /// Whether only the beginning of the body was kept, so that its hash says nothing of the page.
-    Truncated,
+    Truncated = "truncated", Flag;
     /// The part of a Common Crawl index that the row belongs to.
-    Subset,
+    Subset = "subset", Text;
 }
 
 /// What the values of a column are.
@@ -64,71 +99,6 @@ pub(crate) enum Kind {
 }
 
 impl Column {
-    /// Every known column, in the order of the documentation.
-    pub const ALL: [Column; 16] = [
-        Column::Url,
-        Column::Cluster,
-        Column::Page,
-        Column::Canonical,
-        Column::Redirect,
-        Column::RedirectedFrom,
-        Column::Digest,
-        Column::TextDigest,
-        Column::Simhash,
-        Column::Title,
-        Column::Size,
-        Column::Status,
-        Column::Mime,
-        Column::Time,
-        Column::Truncated,
-        Column::Subset,
-    ];
-
-    /// The name in a JSON key or a heading.
-    pub fn name(self) -> &'static str {
-        match self {
-            Column::Url => "url",
-            Column::Cluster => "cluster",
-            Column::Page => "page",
-            Column::Canonical => "canonical",
-            Column::Redirect => "redirect",
-            Column::RedirectedFrom => "redirected_from",
-            Column::Digest => "digest",
-            Column::TextDigest => "text_digest",
-            Column::Simhash => "simhash",
-            Column::Title => "title",
-            Column::Size => "size",
-            Column::Status => "status",
-            Column::Mime => "mime",
-            Column::Time => "time",
-            Column::Truncated => "truncated",
-            Column::Subset => "subset",
-        }
-    }
-
-    /// The column of this name, if it is known. Names are lower case.
-    pub fn from_name(name: &str) -> Option<Column> {
-        Some(match name {
-            "url" => Column::Url,
-            "cluster" => Column::Cluster,
-            "page" => Column::Page,
-            "canonical" => Column::Canonical,
-            "redirect" => Column::Redirect,
-            "redirected_from" => Column::RedirectedFrom,
-            "digest" => Column::Digest,
-            "text_digest" => Column::TextDigest,
-            "simhash" => Column::Simhash,
-            "title" => Column::Title,
-            "size" => Column::Size,
-            "status" => Column::Status,
-            "mime" => Column::Mime,
-            "time" => Column::Time,
-            "truncated" => Column::Truncated,
-            "subset" => Column::Subset,
-            _ => return None,
-        })
-    }
-
     /// What a value must be, in words for a message.
     pub fn expected(self) -> &'static str {
         match self.kind() {
@@ -139,19 +109,6 @@ impl Column {
             Kind::Size => "a whole number of bytes",
             Kind::Status => "a whole number from 0 to 65535",
             Kind::Flag => "true or false",
-        }
-    }
-
-    pub(crate) fn kind(self) -> Kind {
-        match self {
-            Column::Url | Column::Canonical | Column::Redirect => Kind::Address,
-            Column::RedirectedFrom => Kind::Addresses,
-            Column::Cluster | Column::Page | Column::Time => Kind::Label,
-            Column::Digest | Column::TextDigest | Column::Title | Column::Mime | Column::Subset => Kind::Text,
-            Column::Simhash => Kind::Simhash,
-            Column::Size => Kind::Size,
-            Column::Status => Kind::Status,
-            Column::Truncated => Kind::Flag,
         }
     }
 }

@@ -11,6 +11,8 @@ use std::io::{self, BufRead, Read};
 use flate2::bufread::GzDecoder;
 use memchr::memmem;
 
+use crate::read_some::{read_buffered, read_some};
+
 /// Compressed bytes read at a time.
 const CHUNK_BYTES: usize = 64 << 10;
 
@@ -115,11 +117,7 @@ impl Read for GzipMembers {
 
 impl Read for Slot {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let available = self.fill_buf()?;
-        let count = available.len().min(buffer.len());
-        buffer[..count].copy_from_slice(&available[..count]);
-        self.consume(count);
-        Ok(count)
+        read_buffered(self, buffer)
     }
 }
 
@@ -157,16 +155,9 @@ impl Compressed {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         self.start = 0;
-        loop {
-            match self.source.read(&mut self.buffer[self.end..]) {
-                Ok(count) => {
-                    self.end += count;
-                    return Ok(count > 0);
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
+        let count = read_some(&mut self.source, &mut self.buffer[self.end..])?;
+        self.end += count;
+        Ok(count > 0)
     }
 
     /// Moves on to the next place where `needle` stands.

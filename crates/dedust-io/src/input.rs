@@ -6,12 +6,13 @@ Takes a [`Text`], reads its beginning, strips a byte order mark and asks [`crate
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Cursor, Read, Seek as _, Write as _};
+use std::io::{Cursor, Read, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::format::entry::RowFormat;
 use crate::format::sniff::{SNIFFED_BYTES, UTF8_BOM, by_first_bytes, sniff};
 use crate::open::{Text, open_text, url_of_object};
+use crate::read_some::read_some;
 #[cfg(feature = "remote")]
 use crate::remote;
 use crate::table_file::TableFile;
@@ -157,13 +158,12 @@ impl Input {
         let mut buffer = vec![0; SNIFFED_BYTES];
         let mut len = self.start.len() as u64;
         loop {
-            match self.rest.read(&mut buffer) {
+            match read_some(&mut self.rest, &mut buffer) {
                 Ok(0) => break,
                 Ok(count) => {
                     spool.write_all(&buffer[..count]).map_err(failed)?;
                     len += count as u64;
                 }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.rest.origin().failure(0, len, error)),
             }
         }

@@ -66,6 +66,7 @@ mod open;
 mod output;
 mod parquet;
 mod preset;
+mod read_some;
 mod reader;
 #[cfg(feature = "remote")]
 mod remote;

@@ -10,6 +10,8 @@ use std::io::{self, Read};
 
 use memchr::memchr;
 
+use crate::read_some::read_some;
+
 /// Longest row that is read, in bytes. Longer ones are bad rows.
 pub const MAX_ROW_BYTES: usize = 16 << 20;
 
@@ -182,20 +184,10 @@ impl LineBuffer {
             // Doubling, so that a long line is copied a bounded number of times.
             self.buffer.resize((self.filled * 2).clamp(CHUNK_BYTES, MAX_ROW_BYTES + CHUNK_BYTES), 0);
         }
-        loop {
-            match self.source.read(&mut self.buffer[self.filled..]) {
-                Ok(0) => {
-                    self.ended = true;
-                    return Ok(false);
-                }
-                Ok(count) => {
-                    self.filled += count;
-                    return Ok(true);
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
+        let count = read_some(&mut self.source, &mut self.buffer[self.filled..])?;
+        self.filled += count;
+        self.ended = count == 0;
+        Ok(!self.ended)
     }
 
     /// Drops the rest of a line that is too long, keeping a beginning to show.

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use crate::ReadError;
 use crate::compression::{Compression, MAGIC_BYTES, compression_of, may_be_magic};
 use crate::gzip::{GzipMembers, Member};
+use crate::read_some::read_some;
 #[cfg(feature = "remote")]
 use crate::remote;
 use crate::utf16::Utf16Reader;
@@ -251,10 +252,9 @@ fn fill_until(
         if filled == len || enough(&bytes[..filled]) {
             break Ok(());
         }
-        match source.read(&mut bytes[filled..]) {
+        match read_some(source, &mut bytes[filled..]) {
             Ok(0) => break Ok(()),
             Ok(count) => filled += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => break Err(error),
         }
     };

@@ -25,6 +25,13 @@ pub struct Finding {
     pub settled: Option<Settled>,
 }
 
+impl Finding {
+    /// What came of the pairs of a rule, before anything else is known of it.
+    pub(crate) fn new(site: &str, target: Target, trial: Trial, outcome: Outcome) -> Self {
+        Self { site: site.into(), target, trial, outcome, canonical: None, settled: None }
+    }
+}
+
 /// What becomes of an unproven rule.
 #[derive(Clone, Debug)]
 pub struct Settled {

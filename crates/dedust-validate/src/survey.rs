@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-use dedust::rules::Outcome;
+use dedust::rules::{CanonicalVerdict, Outcome};
 use dedust_fetch::Fetcher;
 
 use crate::canonical::CanonicalUrls;
@@ -70,17 +70,10 @@ impl Survey<'_> {
         let mut visits = Visits::new(self.fetcher);
         let mut findings = Vec::new();
         for &Sample { target, ref pairs } in samples {
-            let is_decided = |trial: &Trial| trial.decided(self.limits).is_some();
+            let is_decided = |trial: &Trial| self.is_decided(trial);
             let (trial, _) = self.compare_all(name, target, pairs, &is_decided, &mut visits)?;
             let outcome = trial.outcome(self.limits);
-            findings.push(Finding {
-                site: name.into(),
-                target,
-                trial,
-                outcome,
-                canonical: None,
-                settled: None,
-            });
+            findings.push(Finding::new(name, target, trial, outcome));
         }
         self.canonical_urls(name, &mut findings, &mut visits)?;
         let Some(mut unproven) = self.unproven.and_then(|unproven| unproven.of_site(name, &findings)) else {
@@ -96,15 +89,8 @@ impl Survey<'_> {
             let (trial, comparisons) =
                 self.compare_all(name, target, question.pairs(), &is_done, &mut visits)?;
             let settled = unproven.settle(question, &trial, &comparisons);
-            let outcome = settled.outcome();
-            findings.push(Finding {
-                site: name.into(),
-                target,
-                trial,
-                outcome,
-                canonical: None,
-                settled: Some(settled),
-            });
+            let finding = Finding::new(name, target, trial, settled.outcome());
+            findings.push(Finding { settled: Some(settled), ..finding });
         }
         Ok(findings)
     }
@@ -141,7 +127,7 @@ impl Survey<'_> {
         Ok(())
     }
 
-    /// Fetches URLs and their canonical URLs, one after the other, until it is decided whether these are alive.
+    /// Fetches URLs and their canonical URLs, until it is decided whether these are alive.
     fn try_canonical(
         &self,
         site: &str,
@@ -149,9 +135,8 @@ impl Survey<'_> {
         pairs: &[Pair],
         visits: &mut Visits<'_>,
     ) -> Result<CanonicalTrial, StateError> {
-        let mut found = CanonicalTrial::default();
-        let mut counted = self.progress.start(site, target, self.limits.same_needed());
-        for pair in pairs {
+        let mut verdict = CanonicalVerdict::default();
+        let trial = self.try_pairs(site, target, pairs, &|trial| self.is_decided(trial), |pair, trial| {
             let liveness = match self.known.liveness(pair) {
                 Some(known) => known.clone(),
                 None => {
@@ -160,17 +145,14 @@ impl Survey<'_> {
                     liveness
                 }
             };
-            found.count(pair, &liveness);
-            counted(&found.trial);
-            if found.trial.decided(self.limits).is_some() {
-                break;
-            }
-        }
-        found.verdict.outcome = found.trial.outcome(self.limits);
-        Ok(found)
+            trial.count_canonical(pair, &liveness, &mut verdict);
+            Ok(())
+        })?;
+        verdict.outcome = trial.outcome(self.limits);
+        Ok(CanonicalTrial { trial, verdict })
     }
 
-    /// Compares pairs, one after the other, until `is_done`; what came of each, and of all.
+    /// Compares pairs, until `is_done`; what came of each, and of all.
     fn compare_all(
         &self,
         site: &str,
@@ -179,9 +161,8 @@ impl Survey<'_> {
         is_done: &dyn Fn(&Trial) -> bool,
         visits: &mut Visits<'_>,
     ) -> Result<(Trial, Vec<Comparison>), StateError> {
-        let (mut trial, mut comparisons) = (Trial::default(), Vec::new());
-        let mut counted = self.progress.start(site, target, self.limits.same_needed());
-        for pair in pairs {
+        let mut comparisons = Vec::new();
+        let trial = self.try_pairs(site, target, pairs, is_done, |pair, trial| {
             let comparison = match self.known.get(pair) {
                 Some(known) => known.clone(),
                 None => {
@@ -191,12 +172,34 @@ impl Survey<'_> {
                 }
             };
             trial.count(pair, &comparison);
-            counted(&trial);
             comparisons.push(comparison);
+            Ok(())
+        })?;
+        Ok((trial, comparisons))
+    }
+
+    /// Tries pairs, one after the other, until `is_done`.
+    fn try_pairs(
+        &self,
+        site: &str,
+        target: Target,
+        pairs: &[Pair],
+        is_done: &dyn Fn(&Trial) -> bool,
+        mut try_pair: impl FnMut(&Pair, &mut Trial) -> Result<(), StateError>,
+    ) -> Result<Trial, StateError> {
+        let mut trial = Trial::default();
+        let mut counted = self.progress.start(site, target, self.limits.same_needed());
+        for pair in pairs {
+            try_pair(pair, &mut trial)?;
+            counted(&trial);
             if is_done(&trial) {
                 break;
             }
         }
-        Ok((trial, comparisons))
+        Ok(trial)
+    }
+
+    fn is_decided(&self, trial: &Trial) -> bool {
+        trial.decided(self.limits).is_some()
     }
 }

@@ -151,6 +151,24 @@ impl Trial {
         }
     }
 
+    /// Counts a canonical URL, here and among those of its kind.
+    pub(crate) fn count_canonical(
+        &mut self,
+        pair: &Pair,
+        liveness: &Liveness,
+        verdict: &mut CanonicalVerdict,
+    ) {
+        let (counter, comparison) = match liveness {
+            Liveness::Alive => (&mut verdict.alive, Comparison::Same(None)),
+            Liveness::Redirected => (&mut verdict.redirected, Comparison::Different),
+            Liveness::Missing => (&mut verdict.missing, Comparison::Different),
+            Liveness::Different => (&mut verdict.different, Comparison::Different),
+            Liveness::Failed(reason) => (&mut verdict.failed, Comparison::Failed(reason.clone())),
+        };
+        *counter += 1;
+        self.count(pair, &comparison);
+    }
+
     /// Pairs that said something.
     pub fn compared(&self) -> u64 {
         self.same + self.different
@@ -184,20 +202,6 @@ impl Trial {
 }
 
 impl CanonicalTrial {
-    /// Counts a canonical URL.
-    pub(crate) fn count(&mut self, pair: &Pair, liveness: &Liveness) {
-        let Self { trial, verdict } = self;
-        let (counter, comparison) = match liveness {
-            Liveness::Alive => (&mut verdict.alive, Comparison::Same(None)),
-            Liveness::Redirected => (&mut verdict.redirected, Comparison::Different),
-            Liveness::Missing => (&mut verdict.missing, Comparison::Different),
-            Liveness::Different => (&mut verdict.different, Comparison::Different),
-            Liveness::Failed(reason) => (&mut verdict.failed, Comparison::Failed(reason.clone())),
-        };
-        *counter += 1;
-        trial.count(pair, &comparison);
-    }
-
     /// Whether they are known to be no canonical URLs.
     pub fn is_refuted(&self) -> bool {
         self.verdict.outcome == Outcome::Refuted

@@ -15,6 +15,7 @@ use memchr::memchr;
 use super::inner_head::{HeadLine, Held, InnerHead};
 use crate::Text;
 use crate::gzip::Member;
+use crate::read_some::{read_buffered, read_some};
 
 /// Room for input: large enough that decompression does not stop often, small enough to stay in the cache.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -162,22 +163,15 @@ impl Stream {
         if self.start < self.end || self.failure.is_some() {
             return;
         }
-        loop {
-            match self.text.read(&mut self.buffer) {
-                Ok(count) => {
-                    self.end = count;
-                    let member = self.text.member();
-                    // Of an empty file, nothing starts.
-                    self.starts_member = member != self.member && count > 0;
-                    self.member = member;
-                    return;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    self.failure = Some(error);
-                    return;
-                }
+        match read_some(&mut self.text, &mut self.buffer) {
+            Ok(count) => {
+                self.end = count;
+                let member = self.text.member();
+                // Of an empty file, nothing starts.
+                self.starts_member = member != self.member && count > 0;
+                self.member = member;
             }
+            Err(error) => self.failure = Some(error),
         }
     }
 }
@@ -273,14 +267,6 @@ impl BufRead for Block<'_> {
         self.stream.consume(count);
         self.left -= count as u64;
     }
-}
-
-fn read_buffered(source: &mut impl BufRead, buffer: &mut [u8]) -> io::Result<usize> {
-    let available = source.fill_buf()?;
-    let count = available.len().min(buffer.len());
-    buffer[..count].copy_from_slice(&available[..count]);
-    source.consume(count);
-    Ok(count)
 }
 
 /// Reads a line, with its end, into `line`.
