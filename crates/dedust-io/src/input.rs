@@ -205,6 +205,8 @@ fn has_whole_line(start: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use super::*;
     use crate::Observation;
 
