@@ -45,6 +45,6 @@ pub use closed_rule::{ClosedRule, Op, OtherParams, Pattern, Rewrite, ValuePatter
 pub use decision_tree::{DecisionTreeOptions, learn_decision_tree};
 pub use fanout::{FanoutOptions, learn_fanout};
 pub use method::{Method, UnknownMethod};
-pub use pattern_tree::{BuildOptions, Node, NodeId, PatternTree, Salience};
+pub use pattern_tree::{BuildOptions, Node, NodeFacts, NodeId, PatternTree, Salience};
 pub use propose::{CandidateRule, CommonValues, FakeTest, Proposal, ProposeOptions, propose};
 pub use select::{Nested, SelectOptions, Selection, select};

@@ -4,11 +4,10 @@
 
 mod draw;
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use dedust_baselines::{BuildOptions, NodeId, Pattern, PatternTree, ValuePattern};
+use dedust_baselines::{BuildOptions, NodeFacts, PatternTree};
 use dedust_learn::{Corpus, Crawl, EvidenceKinds};
 
 use self::draw::{draw_dot, draw_json, draw_text};
@@ -16,7 +15,7 @@ use crate::ExitStatus;
 use crate::args::{OutputArgs, ReadArgs};
 use crate::failure::Refusal;
 use crate::help;
-use crate::number::{count, counted};
+use crate::number::{count, counted, percent_of};
 use crate::observe::read_all;
 use crate::printer::Printer;
 
@@ -123,62 +122,21 @@ fn choose<'c>(
     })
 }
 
-/// What a node is about, however it is drawn.
-struct NodeFacts {
-    /// The key that leads from the parent to the node, with its value unless it is absent.
-    step: Option<(String, Option<String>)>,
-    urls: usize,
-    labelled: usize,
-    pages: usize,
-    pattern: Pattern,
-}
-
-impl NodeFacts {
-    fn of(tree: &PatternTree<'_>, node: NodeId) -> Self {
-        let members = tree.members(node);
-        let labels = members.iter().filter_map(|&row| tree.corpus().label(row));
-        let pattern = tree.pattern(node);
-        let parent = tree.nodes()[node].parent();
-        let step = parent
-            .and_then(|parent| tree.split_key(parent))
-            .map(|key| (key.to_string(), pattern.get(key).map(brief)));
-        Self {
-            step,
-            urls: members.len(),
-            labelled: labels.clone().count(),
-            pages: labels.collect::<HashSet<_>>().len(),
-            pattern,
-        }
-    }
-
-    /// `key=value`, or the site for the root.
-    fn name(&self, tree: &PatternTree<'_>) -> String {
-        match &self.step {
-            Some((key, Some(value))) => format!("{key}={value}"),
-            Some((key, None)) => format!("{key} absent"),
-            None => tree.corpus().site().to_owned(),
-        }
-    }
-
-    /// `1,204 URLs, 42.1 % duplicates`.
-    fn size(&self) -> String {
-        let urls = counted(self.urls as u64, "URL", "URLs");
-        if self.labelled == 0 {
-            return format!("{urls}, pages unknown");
-        }
-        let duplicates = (self.labelled - self.pages) as u64;
-        let share = crate::number::percent_of(duplicates, self.labelled as u64);
-        format!("{urls}, {share} duplicates")
+/// `key=value`, or the site for the root.
+fn name(facts: &NodeFacts, tree: &PatternTree<'_>) -> String {
+    match &facts.step {
+        Some((key, Some(value))) => format!("{key}={value}"),
+        Some((key, None)) => format!("{key} absent"),
+        None => tree.corpus().site().to_owned(),
     }
 }
 
-/// A value pattern without its many exceptions, which are the values of the node's siblings.
-fn brief(pattern: &ValuePattern) -> String {
-    match pattern {
-        ValuePattern::Any(any) if any.except.len() > SHOWN_EXCEPTIONS => {
-            let optional = if any.optional { "?" } else { "" };
-            format!("<{}{optional} except {} values>", any.class, any.except.len())
-        }
-        _ => pattern.to_string(),
+/// `1,204 URLs, 42.1 % duplicates`.
+fn size(facts: &NodeFacts) -> String {
+    let urls = counted(facts.urls as u64, "URL", "URLs");
+    if facts.labelled == 0 {
+        return format!("{urls}, pages unknown");
     }
+    let duplicates = (facts.labelled - facts.pages) as u64;
+    format!("{urls}, {} duplicates", percent_of(duplicates, facts.labelled as u64))
 }

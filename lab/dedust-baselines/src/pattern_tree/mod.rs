@@ -17,6 +17,7 @@ equations 4 and 5. Where the paper leaves a point open or cannot be meant as pri
 */
 
 mod build;
+mod node_facts;
 mod split;
 
 use std::ops::Range;
@@ -27,6 +28,7 @@ use dedust_learn::Corpus;
 use dedust_learn::support::InternedRows as _;
 
 pub use build::{BuildOptions, Salience};
+pub use node_facts::NodeFacts;
 
 /// A node's number: its place in [`PatternTree::nodes`], 0 for the root.
 pub type NodeId = usize;

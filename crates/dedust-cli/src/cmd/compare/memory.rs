@@ -29,27 +29,18 @@ struct Weight {
     peak_bytes: Option<u64>,
 }
 
-/// An observation as the readers take it.
+/// An observation as the readers take it, to whom null is nothing.
 #[derive(Debug, Serialize)]
 struct Line<'a> {
     url: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
     cluster: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     canonical: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     redirect: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     digest: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     text_digest: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     simhash: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<u16>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     size: Option<u64>,
 }
 

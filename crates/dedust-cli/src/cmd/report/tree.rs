@@ -3,7 +3,7 @@ The pattern tree of a site as a list of nodes: the largest of them, each with th
 */
 
 use dedust::{Normalizer, Scratch};
-use dedust_baselines::{BuildOptions, NodeId, PatternTree, ValuePattern};
+use dedust_baselines::{BuildOptions, NodeId, PatternTree};
 use dedust_crawl::printable;
 use dedust_learn::Corpus;
 use dedust_report::TreeNode;
@@ -52,36 +52,21 @@ fn largest(tree: &PatternTree<'_>, most: usize) -> HashSet<NodeId> {
 
 fn facts(tree: &PatternTree<'_>, node: NodeId, parent: Option<usize>, keys: &[u64]) -> TreeNode {
     let members = tree.members(node);
-    let corpus = tree.corpus();
-    let labels = members.iter().filter_map(|&row| corpus.label(row));
-    let pattern = tree.pattern(node);
-    let split = tree.nodes()[node].parent().and_then(|parent| tree.split_key(parent));
+    let facts = tree.facts(node, SHOWN_EXCEPTIONS);
+    let (key, value) = facts.step.unzip();
     let distinct: HashSet<u64> = members.iter().map(|&row| keys[row as usize]).collect();
     TreeNode {
         parent,
-        key: split.map(ToString::to_string),
-        value: split.and_then(|key| pattern.get(key)).map(brief),
-        urls: members.len() as u64,
-        labelled: labels.clone().count() as u64,
-        pages: labels.collect::<HashSet<_>>().len() as u64,
+        key,
+        value: value.flatten().map(|value| value.chars().take(VALUE_CHARS).collect()),
+        urls: facts.urls as u64,
+        labelled: facts.labelled as u64,
+        pages: facts.pages as u64,
         keys: distinct.len() as u64,
-        example: members.iter().map(|&row| corpus.url(row)).min().map_or_else(String::new, printable),
+        example: members.iter().map(|&row| tree.corpus().url(row)).min().map_or_else(String::new, printable),
         more: 0,
     }
 }
-
-/// A value pattern without its many exceptions, which are the values of the node's siblings.
-fn brief(pattern: &ValuePattern) -> String {
-    let text = match pattern {
-        ValuePattern::Any(any) if any.except.len() > SHOWN_EXCEPTIONS => {
-            let optional = if any.optional { "?" } else { "" };
-            format!("<{}{optional} except {} values>", any.class, any.except.len())
-        }
-        _ => pattern.to_string(),
-    };
-    text.chars().take(VALUE_CHARS).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use dedust::RuleSet;

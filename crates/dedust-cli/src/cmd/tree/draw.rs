@@ -7,7 +7,7 @@ use std::io;
 use dedust_baselines::{NodeId, PatternTree};
 use serde::Serialize;
 
-use super::NodeFacts;
+use super::{SHOWN_EXCEPTIONS, name, size};
 use crate::number::counted;
 use crate::printer::Printer;
 
@@ -69,9 +69,9 @@ fn count_below(tree: &PatternTree<'_>, node: NodeId) -> usize {
 /// For people.
 pub(super) fn draw_text(tree: &PatternTree<'_>, max_depth: usize, printer: &mut Printer) -> io::Result<()> {
     for node in visible(tree, max_depth) {
-        let facts = NodeFacts::of(tree, node);
+        let facts = tree.facts(node, SHOWN_EXCEPTIONS);
         let indent = "  ".repeat(tree.nodes()[node].depth());
-        printer.line(format_args!("{indent}{}  ({})", facts.name(tree), facts.size()))?;
+        printer.line(format_args!("{indent}{}  ({})", name(&facts, tree), size(&facts)))?;
         let children = tree.nodes()[node].children();
         if children.is_empty() {
             printer.line(format_args!("{indent}  {}", facts.pattern))?;
@@ -89,8 +89,8 @@ pub(super) fn draw_dot(tree: &PatternTree<'_>, max_depth: usize, printer: &mut P
     printer.line("  rankdir=LR;")?;
     printer.line("  node [shape=box, fontname=\"monospace\"];")?;
     for node in visible(tree, max_depth) {
-        let facts = NodeFacts::of(tree, node);
-        let (name, size) = (escaped(&facts.name(tree)), facts.size());
+        let facts = tree.facts(node, SHOWN_EXCEPTIONS);
+        let (name, size) = (escaped(&name(&facts, tree)), size(&facts));
         let pattern = escaped(&facts.pattern.to_string());
         printer.line(format_args!("  n{node} [label=\"{name}\\n{size}\", tooltip=\"{pattern}\"];"))?;
         if let Some(parent) = tree.nodes()[node].parent() {
@@ -108,7 +108,7 @@ fn escaped(text: &str) -> String {
 pub(super) fn draw_json(tree: &PatternTree<'_>, max_depth: usize, printer: &mut Printer) -> io::Result<()> {
     for id in visible(tree, max_depth) {
         let node = &tree.nodes()[id];
-        let facts = NodeFacts::of(tree, id);
+        let facts = tree.facts(id, SHOWN_EXCEPTIONS);
         let (key, value) = facts.step.unzip();
         let value = value.flatten();
         printer.json(&Record::Node {
