@@ -13,9 +13,12 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use anyhow::Context as _;
 use dedust::ParsedUrl;
 use memchr::{memchr, memchr_iter, memrchr};
 
+use crate::interrupt;
+use crate::number::counted;
 use crate::read_ahead::ReadAhead;
 
 /// Longest line that is handed out whole.
@@ -150,6 +153,26 @@ impl Batches {
         }
         let batches = Self::new(Box::new(source.with_patience(PATIENCE)), true);
         Ok(Self { holds: Some(Held::default()), ..batches })
+    }
+
+    /// The next batch, unless the command is to end; `None` at the end. An error names the input, and says what became of so many
+    /// lines before.
+    pub(crate) fn next_of(
+        &mut self,
+        name: &str,
+        lines: u64,
+        fate: &str,
+    ) -> anyhow::Result<Option<Batch<'_>>> {
+        interrupt::check()?;
+        match self.next() {
+            Ok(batch) => Ok(batch),
+            Err(error) => {
+                interrupt::check()?;
+                let lines = counted(lines, "line", "lines");
+                let problem = format!("cannot read {name} to its end; the first {lines} of it were {fate}");
+                Err(error).context(problem)
+            }
+        }
     }
 
     /// The next batch; `None` at the end.

@@ -5,7 +5,7 @@ The one way in for all commands: opens inputs of any format, and tells people wh
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use dedust_crawl::{CrawlRow, LearnError, ReadCrawlError, ReadReport, Watch};
+use dedust_crawl::{CrawlRow, Layouts, LearnError, ReadCrawlError, ReadReport, Watch};
 pub(crate) use dedust_crawl::{RowError, SHOWN};
 use dedust_io::{Format, Input, Preset, ReadError, Reader, RowCounts};
 
@@ -73,6 +73,21 @@ pub(crate) fn read_files<T>(
     (report, outcome)
 }
 
+/// Says how many rows of an input were skipped, and notes how it was read, for commands that need no more than its URLs.
+pub(crate) fn report_urls(reader: &Reader, layouts: &mut Layouts, printer: &mut Printer) {
+    warn_of_skipped(reader.counts(), printer);
+    let mut layout = reader.layout().unwrap_or_default();
+    layout.preset = reader.preset();
+    layouts.note_urls(reader.name(), reader.format(), layout);
+}
+
+fn warn_of_skipped(RowCounts { good, bad, .. }: RowCounts, printer: &mut Printer) {
+    if bad > 0 {
+        let rows = counted(good + bad, "row", "rows");
+        printer.warning(format_args!("{} of {rows} skipped", count(bad)));
+    }
+}
+
 /// What was read, or why it was not.
 pub(crate) fn finish<T>(read: Result<T, LearnError>) -> anyhow::Result<T> {
     // Also where a read failed because it was interrupted.
@@ -116,11 +131,8 @@ fn print(report: &ReadReport, printer: &mut Printer) {
     for message in &report.messages {
         printer.warning(message);
     }
-    let RowCounts { good, bad, bad_columns, bad_bodies } = report.rows;
-    if bad > 0 {
-        let rows = counted(good + bad, "row", "rows");
-        printer.warning(format_args!("{} of {rows} skipped", count(bad)));
-    }
+    let RowCounts { good, bad_columns, bad_bodies, .. } = report.rows;
+    warn_of_skipped(report.rows, printer);
     if bad_columns > 0 {
         let values = counted(bad_columns, "column value", "column values");
         printer.warning(format_args!("{values} ignored, their rows are kept"));

@@ -215,24 +215,16 @@ impl Filter<'_> {
                 .context("cannot start a thread that reads")?,
             false => Batches::new(source, false),
         };
-        loop {
-            interrupt::check()?;
-            match batches.next() {
-                Ok(Some(Batch::Lines { lines, is_last })) => {
+        while let Some(batch) = batches.next_of(&name, self.tally.lines, "used")? {
+            match batch {
+                Batch::Lines { lines, is_last } => {
                     self.print_new(lines, is_dialogue && !is_last, &name, printer)?;
                 }
-                Ok(Some(Batch::LongLine { part, is_last })) => self.leave_out(part, is_last),
-                Ok(None) => return Ok(()),
-                Err(error) => {
-                    interrupt::check()?;
-                    let lines = counted(self.tally.lines, "line", "lines");
-                    return Err(error).with_context(|| {
-                        format!("cannot read {name} to its end; the first {lines} of it were used")
-                    });
-                }
+                Batch::LongLine { part, is_last } => self.leave_out(part, is_last),
             }
             watch.look(printer);
         }
+        Ok(())
     }
 
     /// Prints the new URLs of some lines, unless most lines so far are no URLs. A dialogue that goes on has some lines to turn out well.

@@ -204,19 +204,7 @@ impl Job<'_> {
             false => Batches::read_ahead(source),
         }
         .context("cannot start a thread that reads")?;
-        loop {
-            interrupt::check()?;
-            let batch = match batches.next() {
-                Ok(Some(batch)) => batch,
-                Ok(None) => return Ok(()),
-                Err(error) => {
-                    interrupt::check()?;
-                    let lines = counted(workers.tally.lines, "line", "lines");
-                    return Err(error).with_context(|| {
-                        format!("cannot read {name} to its end; the first {lines} of it were normalized")
-                    });
-                }
-            };
+        while let Some(batch) = batches.next_of(&name, workers.tally.lines, "normalized")? {
             match batch {
                 Batch::Lines { lines, is_last } => {
                     workers.rewrite(lines);
@@ -229,6 +217,7 @@ impl Job<'_> {
             }
             self.watch.look(sink.printer);
         }
+        Ok(())
     }
 }
 

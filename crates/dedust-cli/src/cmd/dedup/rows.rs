@@ -13,7 +13,6 @@ use super::piece::{KeyMaker, Piece, shows_page};
 use super::{Filter, observe};
 use crate::failure::refuse;
 use crate::interrupt;
-use crate::number::{count, counted};
 use crate::printer::Printer;
 use crate::rule_file::Watch;
 
@@ -129,14 +128,7 @@ pub(super) fn filter(
         (Ok(()), Err(_)) => Ok(()),
         _ => print_new(filter, &mut batch, reader.name(), printer),
     };
-    if bad_rows > 0 {
-        let counts = reader.counts();
-        let rows = counted(counts.good + counts.bad, "row", "rows");
-        printer.warning(format_args!("{} of {rows} skipped", count(counts.bad)));
-    }
-    let mut layout = reader.layout().unwrap_or_default();
-    layout.preset = reader.preset();
-    filter.layouts.note_urls(reader.name(), format, layout);
+    observe::report_urls(&reader, &mut filter.layouts, printer);
     printed.and(read)?;
     Ok(is_usable?)
 }

@@ -8,6 +8,7 @@ use dedust_io::{Input, Location, Observation};
 
 use super::{Job, Sink, Workers};
 use crate::interrupt;
+use crate::observe::{self, SHOWN};
 
 /// Bytes of URLs that are rewritten at once.
 const BATCH_BYTES: usize = 1 << 20;
@@ -33,7 +34,7 @@ pub(super) fn rewrite(
             }
             Ok(Some(Err(bad))) => {
                 bad_rows += 1;
-                if bad_rows <= crate::observe::SHOWN {
+                if bad_rows <= SHOWN {
                     sink.printer.warning(bad);
                 }
             }
@@ -54,14 +55,7 @@ pub(super) fn rewrite(
         (Ok(()), Err(_)) => Ok(()),
         _ => write(&lines, &locations, &name, workers, sink),
     };
-    if bad_rows > 0 {
-        let counts = reader.counts();
-        let rows = crate::number::counted(counts.good + counts.bad, "row", "rows");
-        sink.printer.warning(format_args!("{} of {rows} skipped", crate::number::count(counts.bad)));
-    }
-    let mut layout = reader.layout().unwrap_or_default();
-    layout.preset = reader.preset();
-    job.layouts.note_urls(&name, reader.format(), layout);
+    observe::report_urls(&reader, &mut job.layouts, sink.printer);
     written?;
     read?;
     Ok(is_usable?)
