@@ -16,9 +16,20 @@ use crate::url::ParsedUrl;
 struct Rewritten<'p> {
     /// Whether its canonical URL is another.
     is_rewritten: bool,
-    /// The rules of the site, if the parts that they were made to are now those of a URL with the same key: its own, or those of its
-    /// canonical URL. The key can then be made from them.
-    of_same_key: Option<RuleProgram<'p>>,
+    key: KeySource<'p>,
+}
+
+/// What is known of the key of a URL when its canonical URL was made.
+#[derive(Default)]
+enum KeySource<'p> {
+    #[default]
+    Nothing,
+    /// These rules make it of the parts that are left: those of the URL, or of its canonical URL, which has the same key.
+    Parts(RuleProgram<'p>),
+    /// It is the URL itself.
+    Url,
+    /// It is in the buffer for keys.
+    Buffer,
 }
 
 /// Where the canonical URL of a URL is.
@@ -83,13 +94,15 @@ impl Normalizer {
         url: &'s ParsedUrl,
         buffers: &'s mut OutputBuffers,
     ) -> Both<'s> {
-        let Rewritten { is_rewritten, of_same_key } = self.rewrite(program, url, buffers);
+        let Rewritten { is_rewritten, key: known } = self.rewrite(program, url, buffers);
         let written = self.take_observed(program, url, is_rewritten, buffers);
         let OutputBuffers { work, out, observed, key, .. } = buffers;
         let canonical = if is_rewritten { out.as_bytes() } else { url.as_bytes() };
-        let key = match of_same_key {
-            Some(rules) => work.edited.key_of_canonical(url, &rules, canonical, key),
-            None => Self::edited_key(program, url, work, key),
+        let key = match known {
+            KeySource::Parts(rules) => work.edited.key_of_canonical(url, &rules, canonical, key),
+            KeySource::Url => url.as_bytes(),
+            KeySource::Buffer => key.as_bytes(),
+            KeySource::Nothing => Self::edited_key(program, url, work, key),
         };
         Both { key, canonical: written.text(url, out, observed) }
     }
@@ -133,43 +146,52 @@ impl Normalizer {
             return Rewritten::default();
         }
         let OutputBuffers { work, out, key, again_out, .. } = buffers;
+        let rewritten = |is_rewritten, key| Rewritten { is_rewritten, key };
         let Some(rules) = read(program, url, &mut work.edited) else { return Rewritten::default() };
         let has_same_rules = |out: &TextBuffer, host: Range<usize>| {
             let other = self.image.index().site(out.padded(), host.start, host.end);
             other.is_some_and(|other| program.is_same(&other))
         };
-        match work.edited.rewrite(url, &rules, out, has_same_rules) {
-            Edited::Unchanged => Rewritten { is_rewritten: false, of_same_key: Some(rules) },
+        match work.edited.rewrite(url, &rules, out, again_out, has_same_rules) {
+            Edited::Unchanged => rewritten(false, KeySource::Parts(rules)),
             Edited::Refused => Rewritten::default(),
-            Edited::Canonical => Rewritten { is_rewritten: true, of_same_key: Some(rules) },
+            Edited::Canonical => rewritten(true, KeySource::Parts(rules)),
+            Edited::Restored => rewritten(true, KeySource::Nothing),
             Edited::SameIfKeysAre => {
                 let edited_key = work.edited.key(url, &rules, again_out);
-                let is_rewritten = has_key(edited_key, url, &rules, &mut work.edited, key);
-                Rewritten { is_rewritten, of_same_key: None }
+                let (is_rewritten, key) = compare_key(edited_key, url, &rules, &mut work.edited, key);
+                rewritten(is_rewritten, key)
             }
             Edited::Unknown => {
-                Rewritten { is_rewritten: self.is_stable(url, &rules, buffers), of_same_key: None }
+                let (is_rewritten, key) = self.is_stable(url, &rules, buffers);
+                rewritten(is_rewritten, key)
             }
         }
     }
 
     /// Whether the URL in `out`, which rules made of `url`, has the same key and stays as it is: by reading it and making
-    /// all rules again.
-    fn is_stable(&self, url: &ParsedUrl, rules: &RuleProgram<'_>, buffers: &mut OutputBuffers) -> bool {
+    /// all rules again. What is found out of the key of `url` meanwhile.
+    fn is_stable<'p>(
+        &self,
+        url: &ParsedUrl,
+        rules: &RuleProgram<'_>,
+        buffers: &mut OutputBuffers,
+    ) -> (bool, KeySource<'p>) {
+        const NO: (bool, KeySource<'_>) = (false, KeySource::Nothing);
         let OutputBuffers { work, out, again, again_out, key, .. } = buffers;
-        let Ok(Some(program)) = self.parse(out.as_bytes(), Wanted::Url, again, work) else { return false };
+        let Ok(Some(program)) = self.parse(out.as_bytes(), Wanted::Url, again, work) else { return NO };
         if again.as_bytes() != out.as_bytes() {
-            return false;
+            return NO;
         }
         let edited = &mut work.edited;
-        let Some(again_rules) = read(&program, again, edited) else { return false };
+        let Some(again_rules) = read(&program, again, edited) else { return NO };
         // A URL that is rewritten once more is not stable, whatever the rules of its host are.
-        if !edited.rewrite(again, &again_rules, again_out, |_, _| true).is_same_url()
+        if !edited.rewrite(again, &again_rules, again_out, key, |_, _| true).is_same_url()
             || !edited.read(again, &again_rules)
         {
-            return false;
+            return NO;
         }
-        has_key(edited.key(again, &again_rules, again_out), url, rules, edited, key)
+        compare_key(edited.key(again, &again_rules, again_out), url, rules, edited, key)
     }
 }
 
@@ -187,15 +209,20 @@ pub(super) fn read<'p>(
     edited.read(url, &rules).then_some(rules)
 }
 
-/// Whether `url` has this key.
-fn has_key(
+/// Whether `url` has this key, and where its own key is then.
+fn compare_key<'p>(
     expected: &[u8],
     url: &ParsedUrl,
     rules: &RuleProgram<'_>,
     edited: &mut EditedUrl,
     out: &mut TextBuffer,
-) -> bool {
-    edited.read(url, rules) && edited.key(url, rules, out) == expected
+) -> (bool, KeySource<'p>) {
+    if !edited.read(url, rules) {
+        return (false, KeySource::Nothing);
+    }
+    let key = edited.key(url, rules, out);
+    let source = if std::ptr::eq(key, url.as_bytes()) { KeySource::Url } else { KeySource::Buffer };
+    (key == expected, source)
 }
 
 /// The indexes in the site's list of the rules that change a URL or its key, in order.

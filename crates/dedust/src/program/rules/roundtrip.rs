@@ -25,6 +25,8 @@ pub(crate) enum Edited {
     Refused,
     /// Another URL, which is canonical.
     Canonical,
+    /// Another URL, which is canonical, though some rules change it and others change it back: its parts are not as they would be read.
+    Restored,
     /// Another URL, which is canonical if it has the same key as the first.
     SameIfKeysAre,
     /// Another URL, of which nothing is known.
@@ -52,13 +54,15 @@ impl Edited {
 
 impl EditedUrl {
     /// Makes those rules to a URL that was read whose results can be fetched, and writes the result to `out` if that is
-    /// another URL. Whether a part of `out`, another host, has the same rules, is asked where it is not known.
+    /// another URL. Whether a part of `out`, another host, has the same rules, is asked where it is not known. What the rules make of the
+    /// result is written to `again_out`, if that may be another URL.
     #[inline]
     pub(crate) fn rewrite(
         &mut self,
         url: &ParsedUrl,
         program: &RuleProgram<'_>,
         out: &mut TextBuffer,
+        again_out: &mut TextBuffer,
         has_same_rules: impl FnOnce(&TextBuffer, Range<usize>) -> bool,
     ) -> Edited {
         self.make_early(url, program, Scope::Fetchable);
@@ -98,12 +102,19 @@ impl EditedUrl {
             0 => first,
             _ => self.run(url, program, Scope::Fetchable, again),
         };
-        if second.changed != 0 || self.is_out_of_room || self.parts.is_split != was_split {
-            Edited::Unknown
-        } else if (first.conflicts | second.conflicts) & first.changed != 0 {
-            Edited::SameIfKeysAre
-        } else {
-            Edited::Canonical
+        if self.is_out_of_room || self.parts.is_split != was_split {
+            return Edited::Unknown;
+        }
+        let has_conflict = (first.conflicts | second.conflicts) & (first.changed | second.changed) != 0;
+        match (second.changed, has_conflict) {
+            (0, false) => Edited::Canonical,
+            (0, true) => Edited::SameIfKeysAre,
+            (_, true) => Edited::Unknown,
+            // One rule leaves `www` out and a later one puts it back, say, where other rules need it to be left out.
+            (_, false) => {
+                self.write_url(url, program, again_out);
+                if again_out.as_bytes() == out.as_bytes() { Edited::Restored } else { Edited::Unknown }
+            }
         }
     }
 
