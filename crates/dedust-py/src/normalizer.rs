@@ -18,7 +18,7 @@ use crate::batch::{Batch, OnError, Wanted, key128, thread_count};
 use crate::errors::{LoadRulesError, cannot_use, no_file, warn};
 use crate::explanation::Explanation;
 use crate::rule_set::{PyRuleSet, save};
-use crate::text::{GivenUrl, counted, no_url, type_name};
+use crate::text::{GivenUrl, counted, type_name};
 
 /// Applies rules to URLs. Without rules, only what never changes the page is done.
 ///
@@ -122,30 +122,23 @@ impl PyNormalizer {
     /// The canonical form of a URL, which can be fetched.
     fn normalize<'py>(&self, url: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let given = GivenUrl::of(url)?;
-        let bytes = given.bytes()?;
-        self.with_scratch(|scratch| match self.normalizer.normalize_with(bytes, scratch) {
-            Ok(canonical) => given.result(canonical),
-            Err(error) => Err(no_url(bytes, error)),
+        self.with_scratch(|scratch| {
+            given.result(given.made(|url| self.normalizer.normalize_with(url, scratch))?)
         })
     }
 
     /// The key of a URL. Equal keys, equal pages; not to be fetched.
     fn key<'py>(&self, url: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let given = GivenUrl::of(url)?;
-        let bytes = given.bytes()?;
-        self.with_scratch(|scratch| match self.normalizer.key_with(bytes, scratch) {
-            Ok(key) => given.result(key),
-            Err(error) => Err(no_url(bytes, error)),
-        })
+        self.with_scratch(|scratch| given.result(given.made(|url| self.normalizer.key_with(url, scratch))?))
     }
 
     /// The key of a URL and its canonical form: `(key, canonical)`. Costs little more than one of the two.
     fn both<'py>(&self, url: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let given = GivenUrl::of(url)?;
-        let bytes = given.bytes()?;
-        self.with_scratch(|scratch| match self.normalizer.both_with(bytes, scratch) {
-            Ok(Both { key, canonical }) => Ok((given.result(key)?, given.result(canonical)?)),
-            Err(error) => Err(no_url(bytes, error)),
+        self.with_scratch(|scratch| {
+            let Both { key, canonical } = given.made(|url| self.normalizer.both_with(url, scratch))?;
+            Ok((given.result(key)?, given.result(canonical)?))
         })
     }
 
@@ -155,10 +148,10 @@ impl PyNormalizer {
     /// compared. Whoever knows it can make URLs that are taken for others.
     #[pyo3(signature = (url, *, secret))]
     fn key128<'py>(&self, url: &Bound<'py, PyAny>, secret: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-        let (bytes, hasher) = (GivenUrl::of(url)?.bytes()?, hasher_of(secret)?);
-        self.with_scratch(|scratch| match self.normalizer.key_with(bytes, scratch) {
-            Ok(key) => Ok(PyBytes::new(url.py(), &key128(hasher, key))),
-            Err(error) => Err(no_url(bytes, error)),
+        let (given, hasher) = (GivenUrl::of(url)?, hasher_of(secret)?);
+        self.with_scratch(|scratch| {
+            let key = given.made(|url| self.normalizer.key_with(url, scratch))?;
+            Ok(PyBytes::new(url.py(), &key128(hasher, key)))
         })
     }
 
@@ -212,11 +205,9 @@ impl PyNormalizer {
 
     /// What is done to a URL, and by which rules. Rules are said in words if the normalizer was made of a RuleSet.
     fn explain(&self, url: &Bound<'_, PyAny>) -> PyResult<Explanation> {
-        let bytes = GivenUrl::of(url)?.bytes()?;
-        match self.normalizer.explain(bytes) {
-            Ok(explanation) => Ok(Explanation::new(bytes, explanation, self.rules.as_deref())),
-            Err(error) => Err(no_url(bytes, error)),
-        }
+        let given = GivenUrl::of(url)?;
+        let explanation = given.made(|url| self.normalizer.explain(url))?;
+        Ok(Explanation::new(given.bytes()?, explanation, self.rules.as_deref()))
     }
 
     /// Writes the compiled rules to a file that opens at once. An existing one is replaced with `force=True` only.
@@ -277,8 +268,7 @@ impl PyNormalizer {
 /// 'bbc.co.uk'
 #[pyfunction]
 pub(crate) fn site_of(url: &Bound<'_, PyAny>) -> PyResult<String> {
-    let bytes = GivenUrl::of(url)?.bytes()?;
-    let parsed = ParsedUrl::parse(bytes).map_err(|error| no_url(bytes, error))?;
+    let parsed = GivenUrl::of(url)?.made(ParsedUrl::parse)?;
     Ok(String::from_utf8_lossy(dedust::site_of(parsed.host())).into_owned())
 }
 

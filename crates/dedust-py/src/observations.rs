@@ -22,7 +22,7 @@ use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::errors::WriteError;
-use crate::text::{GivenUrl, no_url};
+use crate::text::GivenUrl;
 
 /// Bytes of rows that are compressed together.
 const FRAME_BYTES: usize = 256 << 10;
@@ -176,8 +176,9 @@ impl ObservationWriter {
         redirect: Option<&Bound<'_, PyAny>>,
         time: Option<String>,
     ) -> PyResult<()> {
-        let url = GivenUrl::of(url)?.bytes()?;
-        ParsedUrl::parse(url).map_err(|error| no_url(url, error))?;
+        let given = GivenUrl::of(url)?;
+        given.made(ParsedUrl::parse)?;
+        let url = given.bytes()?;
         let redirect = redirect.map(|redirect| GivenUrl::of(redirect)?.bytes()).transpose()?;
         let given = Given {
             url,

@@ -38,6 +38,15 @@ impl<'a, 'py> GivenUrl<'a, 'py> {
         }
     }
 
+    /// What is made of the URL, if it is one.
+    pub(crate) fn made<T>(
+        &self,
+        make: impl FnOnce(&'a [u8]) -> Result<T, dedust::errors::ParseUrlError>,
+    ) -> PyResult<T> {
+        let bytes = self.bytes()?;
+        make(bytes).map_err(|error| no_url(bytes, error))
+    }
+
     /// A result.
     pub(crate) fn result(&self, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
         match self {
@@ -49,7 +58,7 @@ impl<'a, 'py> GivenUrl<'a, 'py> {
 }
 
 /// A text that is no URL, in an exception.
-pub(crate) fn no_url(url: &[u8], error: dedust::errors::ParseUrlError) -> PyErr {
+fn no_url(url: &[u8], error: dedust::errors::ParseUrlError) -> PyErr {
     ParseUrlError::new_err(format!("`{}` is no URL: {error}", shorten(url)))
 }
 

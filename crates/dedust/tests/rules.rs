@@ -529,6 +529,25 @@ fn semicolons_that_separate_on_all_urls_are_read_so() {
 
 /// Labels are not even read where a host has fewer of them than rules speak of.
 #[test]
+fn rules_may_undo_what_others_did() {
+    // Others need a form that is not that of canonical URLs.
+    let normalizer = rules(
+        r#"[{"change": [{"map": {"of": "sub_1", "values": [{"is": "www"}]}}], "fetchable": true},
+            {"when": {"sub_1": "absent", "path_0": {"is": "a"}}, "change": [{"forget": "q.sid"}]},
+            {"when": {"sub_0": {"any": "text"}, "sub_1": "absent", "path_0": {"not": ["b"]}},
+             "change": [{"set": {"key": "sub_1", "to": [{"prefix": "www"}]}}], "fetchable": true}]"#,
+    );
+    let canonical = "http://www.w.example.org/c?sid=1";
+    check(&normalizer, "http://w.example.org/c?sid=1", canonical, canonical);
+    let canonical = "http://www.w.example.org/a?sid=1";
+    check(&normalizer, "http://w.example.org/a?sid=1", "http://www.w.example.org/a?sid=*", canonical);
+    check(&normalizer, canonical, "http://www.w.example.org/a?sid=*", canonical);
+    let without = "http://w.example.org/b";
+    check(&normalizer, "http://www.w.example.org/b", without, without);
+    stays(&normalizer, "http://example.org/c");
+}
+
+#[test]
 fn labels_are_left_out_where_there_are_enough() {
     let normalizer = rules(
         r#"[{"when": {"q.x": "absent"}, "change": [{"map": {"of": "sub_1", "values": [{"is": "www"}]}}], "fetchable": true}]"#,
