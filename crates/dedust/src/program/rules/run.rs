@@ -118,7 +118,8 @@ impl EditedUrl {
         }
         outcome.is_done = rule.flags & IS_LAST != 0;
         if !is_of_scope {
-            if self.may_change(url, program, rule, cursor)? {
+            let is_new = rule.conflicts & !outcome.conflicts != 0;
+            if is_new && self.may_change(url, program, rule, cursor)? {
                 outcome.conflicts |= rule.conflicts;
             }
             return Some(());
