@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dedust::rules::{AnyValue, Change, Spot, Test, UrlPart, Value, ValueClass};
 
-use super::accept::Refusal;
+use super::accept::{Harm, Refusal};
 use super::draft::Draft;
 use super::families::Family;
 use super::search::{Candidate, Judged, Search};
@@ -80,7 +80,7 @@ impl Search<'_> {
         // What is left out because it was seen to fail there was chosen.
         let mut limit = |part: UrlPart, is_refuted: bool| is_refuted || limited.insert(part.into());
         limit(UrlPart::Subdomain(0), is_refuted_somewhere(&reach.hosts));
-        if depends_on_place(candidate) {
+        if self.depends_on_place(candidate) {
             limit(UrlPart::PathSegment(0), is_refuted_somewhere(&reach.sections));
             draft = in_shown_sections(draft, &reach.sections, candidate.family != Family::Relevant)?;
             draft = at_shown_depths(draft, &reach.depths)?;
@@ -92,6 +92,17 @@ impl Search<'_> {
         limited.retain(|spot| !candidate.draft.when.contains_key(spot));
         limited.extend(candidate.limited.iter().cloned());
         Some(self.vote(Candidate { draft, limited, ..judged.candidate }))
+    }
+
+    /// Whether a rule may hold at one place of a site and not at another: what it forgets is neither known everywhere nor written
+    /// elsewhere.
+    fn depends_on_place(&self, candidate: &Candidate) -> bool {
+        let Candidate { draft, family, .. } = candidate;
+        let is_spelling = |change: &Change| matches!(change, Change::Fold { .. });
+        !family.is_known()
+            && !draft.change.iter().all(is_spelling)
+            && !draft.is_move()
+            && self.harm(candidate) != Harm::None
     }
 
     /// Whether a rule that is believed holds on hosts that nobody has visited.
@@ -257,14 +268,6 @@ fn present_or_absent(mut draft: Draft, part: UrlPart, is_present: bool) -> Optio
     };
     draft.when.insert(spot, test);
     Some(draft)
-}
-
-/// Whether a rule may hold at one place of a site and not at another: what it forgets is neither known everywhere nor written
-/// elsewhere.
-fn depends_on_place(candidate: &Candidate) -> bool {
-    let Candidate { draft, family, .. } = candidate;
-    let is_spelling = |change: &Change| matches!(change, Change::Fold { .. });
-    !family.is_known() && !draft.change.iter().all(is_spelling) && !draft.is_harmless() && !draft.is_move()
 }
 
 /// Whether what a rule does depends on the software of a host.
