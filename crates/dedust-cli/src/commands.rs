@@ -5,6 +5,7 @@ The command line as a whole: all commands, with one line of help each. The optio
 use clap::{Parser, Subcommand};
 
 use crate::args::GlobalArgs;
+use crate::cmd::budget::BudgetArgs;
 use crate::cmd::cluster::ClusterArgs;
 use crate::cmd::collect::CollectArgs;
 #[cfg(feature = "lab")]
@@ -52,6 +53,8 @@ pub(crate) enum Command {
     Merge(LearnArgs),
     /// Put the rules of many sites, one in each row of a table, into one file
     Collect(CollectArgs),
+    /// Learn which patterns of URLs are endless or bring nothing new, and how much of each to fetch
+    Budget(BudgetArgs),
     /// Find which URLs of a crawl show the same page
     Cluster(ClusterArgs),
     /// Rewrite URLs to their canonical form; tables get two columns more

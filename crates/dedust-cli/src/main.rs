@@ -105,6 +105,7 @@ fn run(args: Args, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
         Command::Learn(args) => cmd::learn::run(&args, printer),
         Command::Merge(args) => cmd::learn::run_merge(&args, printer),
         Command::Collect(args) => cmd::collect::run(&args, printer),
+        Command::Budget(args) => cmd::budget::run(&args, printer),
         Command::Cluster(args) => cmd::cluster::run(&args, printer),
         Command::Normalize(args) => cmd::normalize::run(&args, printer),
         Command::Compile(args) => cmd::compile::run(&args, printer),

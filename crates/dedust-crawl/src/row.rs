@@ -5,10 +5,13 @@ A row of a crawl: what its input says of a URL, and what its page says, if that 
 use std::ops::Deref;
 
 use dedust::errors::ParseUrlError;
+use dedust::{Normalizer, Scratch};
+use dedust_budget::{Crawl, PageText};
 use dedust_io::{Column, Document, Observation};
 use dedust_learn::support::is_digest_of_nothing;
 use dedust_learn::{Clues, CrawlStore, MainClues};
 use dedust_pages::{Furniture, Page, Sketch};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// One row, with what its page says.
 #[derive(Default)]
@@ -58,6 +61,30 @@ impl CrawlRow {
     /// Hands the row to a store of observations.
     pub fn observe_in(&self, store: &mut CrawlStore) -> Result<(), RowError> {
         Ok(store.observe(self.url(), &self.clues(), self.time().map(str::as_bytes))?)
+    }
+
+    /// Hands its URL, which rules make a key of, and what its page shows to a crawl that budgets are learned from.
+    pub fn observe_text_in(
+        &self,
+        crawl: &mut Crawl,
+        normalizer: &Normalizer,
+        scratch: &mut Scratch,
+    ) -> Result<(), RowError> {
+        let key = normalizer.key_with(self.url(), scratch)?;
+        // What it redirects to has a row of its own.
+        if self.redirect().is_some() || self.status().is_some_and(|status| (300..400).contains(&status)) {
+            return Ok(());
+        }
+        let is_error = self.status().is_some_and(|status| status >= 400);
+        let hash = |text: &str| xxh3_64(text.as_bytes());
+        let alike = |simhash: u64| xxh3_64_with_seed(self.title().unwrap_or_default().as_bytes(), simhash);
+        let answer = self.text_digest().map(hash).or_else(|| self.simhash().map(alike));
+        let text = match is_error {
+            true => PageText { answer: self.status().map(u64::from), ..PageText::default() },
+            false => PageText { lines: self.lines(), answer, body: self.digest().map(hash) },
+        };
+        crawl.observe(key, text, self.row_number);
+        Ok(())
     }
 
     /// The redirects that led to this row, first first. The row of a spider that notes the URL it asked for is among those that
@@ -115,6 +142,7 @@ impl CrawlRow {
     /// Adds what a page says of itself.
     pub(crate) fn add_page(&mut self, page: &Page, document: &Document) {
         let observation = &mut self.observation;
+        observation.set_lines(page.lines().map(|line| xxh3_64(line.as_bytes())));
         let mut set = |column, value: &str| {
             // Texts fit any column of text; a value that did not would be as good as none.
             let _ = observation.set_text(column, value);

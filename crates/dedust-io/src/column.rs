@@ -78,6 +78,8 @@ columns! {
     Truncated = "truncated", Flag;
     /// The part of a Common Crawl index that the row belongs to.
     Subset = "subset", Text;
+    /// Hashes of the lines of text that the page shows, or of some of them: always the same lines of all pages.
+    Lines = "lines", Hashes;
 }
 
 /// What the values of a column are.
@@ -96,6 +98,8 @@ pub(crate) enum Kind {
     Status,
     /// Yes or no; any text but a few is a yes.
     Flag,
+    /// Any number of hashes: numbers, or texts, which are hashed.
+    Hashes,
 }
 
 impl Column {
@@ -109,6 +113,7 @@ impl Column {
             Kind::Size => "a whole number of bytes",
             Kind::Status => "a whole number from 0 to 65535",
             Kind::Flag => "true or false",
+            Kind::Hashes => "a list of hashes, numbers or texts",
         }
     }
 }

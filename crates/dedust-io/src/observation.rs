@@ -7,6 +7,8 @@ row costs no allocation. Values are checked here, once for all formats. Does not
 
 use std::fmt;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use crate::column::Kind;
 use crate::{BadBody, BadColumn, Column, Location, nutch};
 
@@ -25,6 +27,8 @@ pub struct Observation {
     size: Option<u64>,
     status: Option<u16>,
     is_truncated: bool,
+    /// Hashes of lines, in the order of the input.
+    lines: Vec<u64>,
     location: Location,
     bad_columns: Vec<BadColumn>,
     bad_body: Option<BadBody>,
@@ -123,6 +127,11 @@ impl Observation {
         self.text(Column::Subset)
     }
 
+    /// Hashes of the lines of text that the page shows; none if nothing is known of them.
+    pub fn lines(&self) -> &[u64] {
+        &self.lines
+    }
+
     /// Where the row is in its input.
     pub fn location(&self) -> Location {
         self.location
@@ -155,6 +164,7 @@ impl Observation {
         self.size = None;
         self.status = None;
         self.is_truncated = false;
+        self.lines.clear();
         self.location = location;
         self.bad_columns.clear();
         self.bad_body = None;
@@ -177,6 +187,7 @@ impl Observation {
             Kind::Simhash | Kind::Size | Kind::Status if value.is_empty() => {}
             Kind::Simhash => self.simhash = Some(parse_simhash(value).ok_or(WrongValue)?),
             Kind::Flag => self.set_flag(column, !is_no(value)),
+            Kind::Hashes => self.set_lines(hashes_in(value)),
             Kind::Status => {
                 let status = parse_whole(value).or_else(|| nutch::status_of_state(value));
                 self.set_number(column, status.ok_or(WrongValue)?)?;
@@ -202,6 +213,7 @@ impl Observation {
             Kind::Size => self.size = Some(value),
             Kind::Status => self.status = Some(u16::try_from(value).map_err(|_| WrongValue)?),
             Kind::Flag => self.set_flag(column, value != 0),
+            Kind::Hashes => self.set_lines([value]),
             Kind::Address | Kind::Addresses | Kind::Text | Kind::Label | Kind::Simhash => {
                 return Err(WrongValue);
             }
@@ -213,6 +225,12 @@ impl Observation {
     pub(crate) fn set_flag(&mut self, column: Column, value: bool) {
         debug_assert_eq!(column, Column::Truncated);
         self.is_truncated = value;
+    }
+
+    /// Sets the hashes of the lines of text that the page shows.
+    pub fn set_lines(&mut self, lines: impl IntoIterator<Item = u64>) {
+        self.lines.clear();
+        self.lines.extend(lines);
     }
 
     /// All columns of the row are set: what they mean together.
@@ -287,6 +305,7 @@ impl fmt::Debug for Observation {
                 Kind::Size => self.size.map(|value| shown.field(name, &value)),
                 Kind::Status => self.status.map(|value| shown.field(name, &value)),
                 Kind::Flag => self.is_truncated.then(|| shown.field(name, &true)),
+                Kind::Hashes => (!self.lines.is_empty()).then(|| shown.field(name, &self.lines)),
             };
         }
         if !self.bad_columns.is_empty() {
@@ -338,6 +357,17 @@ fn urls_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
+/// The hashes in a text that lists some, in brackets or not, with commas or spaces between two.
+fn hashes_in(text: &str) -> impl Iterator<Item = u64> {
+    let texts = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '[' | ']' | '"' | '\''));
+    texts.filter(|text| !text.is_empty()).map(line_hash)
+}
+
+/// A hash of a line as it is written: a number, or any other text, which is hashed.
+pub(crate) fn line_hash(text: &str) -> u64 {
+    text.parse().unwrap_or_else(|_| xxh3_64(text.as_bytes()))
+}
+
 /// Ways to say that a body is whole.
 fn is_no(value: &str) -> bool {
     ["", "-", "0", "false", "no", "null"].iter().any(|no| value.eq_ignore_ascii_case(no))
@@ -381,7 +411,7 @@ mod tests {
             format!("{observation:?}"),
             "Observation { line: 0, url: \"200\", cluster: \"200\", page: \"200\", canonical: \"200\", \
              redirect: \"200\", redirected_from: [\"http://a/1\"], digest: \"200\", text_digest: \"200\", simhash: e98d2e642e690eda, title: \"200\", \
-             size: 200, status: 200, mime: \"200\", time: \"200\", truncated: true, subset: \"200\" }"
+             size: 200, status: 200, mime: \"200\", time: \"200\", truncated: true, subset: \"200\", lines: [200] }"
         );
         observation.start(Location::Line(7));
         assert_eq!(format!("{observation:?}"), "Observation { line: 7 }");

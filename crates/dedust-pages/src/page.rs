@@ -31,6 +31,11 @@ impl Page {
         &self.text
     }
 
+    /// The lines of its text: paragraphs, headings, entries of lists, cells.
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        self.blocks.iter().map(|block| self.text_of(block))
+    }
+
     /// Where `rel=canonical` leads, of the document or of its `Link` header. `None` if two say different things.
     pub fn canonical(&self) -> Option<&str> {
         self.canonical.as_deref()

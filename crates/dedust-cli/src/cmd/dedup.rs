@@ -7,6 +7,7 @@ little is in doubt when the process is killed.
 */
 
 mod args;
+mod budgeted;
 mod open;
 mod piece;
 mod rows;
@@ -24,6 +25,7 @@ use serde::Serialize;
 
 pub(crate) use self::args::DedupArgs;
 use self::args::DedupFormat;
+use self::budgeted::Budgeted;
 use self::piece::{KeyMaker, Piece, Tally};
 use self::shadow::Shadow;
 use super::normalize::{cut, refuse_if};
@@ -108,6 +110,7 @@ pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<Exi
     let normalizer = rule_file::normalizer(&args.rules, &args.trust, from_stdin, printer)?;
     let shadow =
         args.shadow.as_ref().map(|path| Shadow::open(path, args, from_stdin, printer)).transpose()?;
+    let budgets = args.budgets.as_deref().map(Budgeted::open).transpose()?;
     // Before the set is opened: an input that cannot be read leaves no folder behind. Standard input is read after that, since its
     // first line may take long, and no other process is to have the set meanwhile.
     let first = inputs.first().filter(|input| !is_dash(input));
@@ -125,6 +128,7 @@ pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<Exi
         args,
         seen,
         shadow,
+        budgets,
         pieces: Vec::new(),
         keys: Vec::new(),
         is_new: Vec::new(),
@@ -163,10 +167,13 @@ pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<Exi
             break;
         }
     }
-    let Filter { seen, shadow, layouts, .. } = filter;
+    let Filter { seen, shadow, budgets, layouts, .. } = filter;
     layouts::report(&layouts, printer);
     if let Some(shadow) = shadow {
         shadow.report(args.format, printer)?;
+    }
+    if let Some(budgets) = budgets {
+        budgets.report(&all, printer);
     }
     open::report_server(args, &seen.stats(), printer);
     if args.stats {
@@ -188,6 +195,7 @@ struct Filter<'n> {
     args: &'n DedupArgs,
     seen: SeenSet,
     shadow: Option<Shadow>,
+    budgets: Option<Budgeted>,
     pieces: Vec<Piece>,
     keys: Vec<dedust_seen::SeenKey>,
     is_new: Vec<bool>,
@@ -245,6 +253,7 @@ impl Filter<'_> {
             hasher: &self.seen.hasher(),
             schemes: &self.args.schemes,
             shadow: self.shadow.as_ref().map(|shadow| &shadow.normalizer),
+            budgets: self.budgets.as_ref().map(Budgeted::book),
         };
         if let ([piece], [text]) = (&mut *busy, &*texts) {
             piece.read(maker, text);

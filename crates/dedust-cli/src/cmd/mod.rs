@@ -2,6 +2,7 @@
 One file per command, each with `run(args, &mut Printer) -> anyhow::Result<ExitStatus>`.
 */
 
+pub(crate) mod budget;
 pub(crate) mod cluster;
 pub(crate) mod collect;
 #[cfg(feature = "lab")]

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use crate::bad_row::{BadRowReason, SourcePosition, shorten, shorten_quoted};
 use crate::column::Kind;
 use crate::names::{Layout, Names};
-use crate::observation::WrongValue;
+use crate::observation::{WrongValue, line_hash};
 use crate::{Column, Observation, Preset};
 
 /// Names that are remembered of those that are not used.
@@ -130,6 +130,25 @@ impl Object<'_> {
         if self.observation.set_text(column, value) == Err(WrongValue) {
             self.wrong(column, shorten_quoted(value.as_bytes()));
         }
+    }
+
+    /// The hashes of a list. What is neither a number nor a text is left out, and said once.
+    fn set_lines<'de, A: SeqAccess<'de>>(&mut self, column: Column, seq: &mut A) -> Result<(), A::Error> {
+        let mut lines = Vec::new();
+        let mut wrong = None;
+        while let Some(element) = seq.next_element::<&RawValue>()? {
+            let text = element.get();
+            match text.as_bytes()[0] {
+                b'0'..=b'9' => lines.push(line_hash(text)),
+                b'"' => lines.extend(serde_json::from_str::<String>(text).ok().as_deref().map(line_hash)),
+                _ => wrong = Some(shorten(text.as_bytes())),
+            }
+        }
+        self.observation.set_lines(lines);
+        if let Some(value) = wrong {
+            self.wrong(column, value);
+        }
+        Ok(())
     }
 
     /// A label as written: numbers keep all their digits.
@@ -268,6 +287,9 @@ impl<'de> Visitor<'de> for Value<'_, '_> {
             self.object.observation.set_addresses(self.column, urls);
             return Ok(());
         }
+        if self.column.kind() == Kind::Hashes {
+            return self.object.set_lines(self.column, &mut seq);
+        }
         while seq.next_element::<IgnoredAny>()?.is_some() {}
         self.object.wrong(self.column, "a list".to_owned());
         Ok(())
@@ -383,6 +405,20 @@ mod tests {
         assert_eq!(redirected_from("[]"), [""; 0]);
         assert_eq!(bad_columns("redirected_from", "[17]"), ["redirected_from 17"]);
         assert_eq!(bad_columns("redirected_from", "{}"), ["redirected_from an object"]);
+    }
+
+    #[test]
+    fn hashes_of_lines_are_numbers_or_texts() {
+        let lines = |value: &str| read(&format!(r#"{{"lines":{value},"url":"u"}}"#)).unwrap().lines().to_vec();
+        assert_eq!(lines("[7,18446744073709551615]"), [7, u64::MAX]);
+        assert_eq!(lines(r#"["7","8"]"#), [7, 8]);
+        assert_eq!(lines(r#""7 8,9""#), [7, 8, 9]);
+        assert_eq!(lines(r#"["ab"]"#), lines(r#"["a\u0062"]"#));
+        assert_ne!(lines(r#"["ab"]"#), lines(r#"["ac"]"#));
+        assert_eq!(lines("[]"), [0; 0]);
+        assert_eq!(lines("[1,null,2]"), [1, 2]);
+        assert_eq!(bad_columns("lines", "[1,{}]"), ["lines {}"]);
+        assert_eq!(bad_columns("lines", "true"), ["lines true"]);
     }
 
     #[test]

@@ -42,6 +42,9 @@ pub(crate) struct DedupArgs {
     /// Rules on trial: tell at the end what they would have left out too; what is printed stays the same
     #[arg(long, value_name = "RULES", long_help = help::SHADOW)]
     pub(crate) shadow: Option<PathBuf>,
+    /// Leave out what is not worth fetching, by budgets from `dedust budget`; counted by pattern at the end
+    #[arg(long, value_name = "BUDGETS", long_help = help::BUDGETS)]
+    pub(crate) budgets: Option<PathBuf>,
     /// URLs with other schemes are left out: names joined by commas, or `any`
     #[arg(long, value_name = "SCHEMES", default_value = "http,https", hide_short_help = true)]
     pub(crate) schemes: Schemes,

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use dedust::{Normalizer, Scratch};
+use dedust_budget::{BudgetBook, Decision, LookupScratch};
 use dedust_io::Observation;
 use dedust_seen::{KeyHasher, SeenKey};
 use serde::Serialize;
@@ -19,6 +20,7 @@ use crate::bad_lines::BadLines;
 #[derive(Debug, Default)]
 pub(super) struct Piece {
     scratch: Scratch,
+    lookup: LookupScratch,
     /// Where what is printed of each URL starts and ends.
     ranges: Vec<(u32, u32)>,
     /// Where the URLs are, if they are not what is printed.
@@ -46,6 +48,8 @@ pub(super) struct Tally {
     pub(super) other_schemes: u64,
     /// The first of them, shortened.
     pub(super) first_other: String,
+    /// URLs that are not worth fetching, by the index of their pattern.
+    pub(super) deferred: Vec<u64>,
 }
 
 /// One line of `--format json`. Bytes that are not UTF-8 are written as U+FFFD.
@@ -66,6 +70,8 @@ pub(super) struct KeyMaker<'a> {
     pub(super) schemes: &'a Schemes,
     /// The rules on trial.
     pub(super) shadow: Option<&'a Normalizer>,
+    /// What is worth fetching.
+    pub(super) budgets: Option<&'a BudgetBook>,
 }
 
 /// Whether a row is of a page, as far as is known: not of a redirect or an error.
@@ -112,11 +118,17 @@ impl Piece {
     /// Makes the key of a URL. `false`: there is none.
     #[inline(always)]
     fn add(&mut self, maker: KeyMaker<'_>, url: &[u8], range: (u32, u32), shows_page: bool) -> bool {
-        let Self { scratch, ranges, keys, shadow_keys, tally, .. } = self;
+        let Self { scratch, lookup, ranges, keys, shadow_keys, tally, .. } = self;
         tally.lines += 1;
         match maker.normalizer.key_with(url, scratch) {
             Ok(key) if maker.schemes.contain(key) => {
                 tally.urls += 1;
+                if let Some(budgets) = maker.budgets
+                    && let Decision::Defer { pattern } = budgets.decide(key, lookup)
+                {
+                    tally.defer(pattern as usize);
+                    return false;
+                }
                 let key = seen_key(maker.hasher, key, shows_page);
                 keys.push(key);
                 ranges.push(range);
@@ -192,6 +204,14 @@ impl Tally {
         self.bad.push_long(self.lines, start);
     }
 
+    /// Counts a URL that is not worth fetching.
+    fn defer(&mut self, pattern: usize) {
+        if self.deferred.len() <= pattern {
+            self.deferred.resize(pattern + 1, 0);
+        }
+        self.deferred[pattern] += 1;
+    }
+
     /// Counts a URL that is left out.
     fn other_scheme(&mut self, url: &[u8]) {
         self.other_schemes += 1;
@@ -208,6 +228,10 @@ impl Tally {
         self.urls += next.urls;
         self.new += next.new;
         self.other_schemes += next.other_schemes;
+        if self.deferred.len() < next.deferred.len() {
+            self.deferred.resize(next.deferred.len(), 0);
+        }
+        self.deferred.iter_mut().zip(&next.deferred).for_each(|(count, next)| *count += next);
         if self.first_other.is_empty() {
             self.first_other = next.first_other;
         }

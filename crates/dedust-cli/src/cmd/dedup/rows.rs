@@ -9,6 +9,7 @@ use dedust_io::{Input, Location, Observation, RowKind};
 use rayon::prelude::*;
 
 use super::args::DedupFormat;
+use super::budgeted::Budgeted;
 use super::piece::{KeyMaker, Piece, shows_page};
 use super::{Filter, observe};
 use crate::failure::refuse;
@@ -150,6 +151,7 @@ fn print_new(
         hasher: &filter.seen.hasher(),
         schemes: &filter.args.schemes,
         shadow: filter.shadow.as_ref().map(|shadow| &shadow.normalizer),
+        budgets: filter.budgets.as_ref().map(Budgeted::book),
     };
     let read = |(index, piece): (usize, &mut Piece)| {
         let start = index * PIECE_ROWS;
