@@ -5,7 +5,7 @@ Which URLs of a pattern are fetched is decided by their hashes, so that every pr
 was left out before unless its pattern's share rises.
 */
 
-use dedust::{ParsedUrl, site_of};
+use dedust::ParsedUrl;
 use foldhash::{HashMap, HashMapExt as _};
 
 use crate::Budgets;
@@ -13,10 +13,10 @@ use crate::crawl::url_hash;
 use crate::parts::test_hashes;
 use crate::trial::is_sampled;
 
-/// Budgets by site.
+/// Budgets by host.
 #[derive(Debug)]
 pub struct BudgetBook {
-    sites: HashMap<Box<[u8]>, Vec<Entry>>,
+    hosts: HashMap<Box<[u8]>, Vec<Entry>>,
 }
 
 #[derive(Debug)]
@@ -49,7 +49,7 @@ pub enum Decision {
 impl BudgetBook {
     /// Makes budgets ready.
     pub fn new(budgets: &Budgets) -> Self {
-        let mut sites: HashMap<Box<[u8]>, Vec<Entry>> = HashMap::new();
+        let mut hosts: HashMap<Box<[u8]>, Vec<Entry>> = HashMap::new();
         for (index, pattern) in budgets.patterns.iter().enumerate() {
             let hashes = |is_negated: bool| {
                 let tests = pattern.when.iter().filter(|test| test.is_negated == is_negated);
@@ -61,20 +61,20 @@ impl BudgetBook {
                 passed: hashes(false),
                 failed: hashes(true),
             };
-            sites.entry(pattern.site.as_bytes().into()).or_default().push(entry);
+            hosts.entry(pattern.host.as_bytes().into()).or_default().push(entry);
         }
         // Where nothing is left out, nothing needs to be looked up.
-        sites.retain(|_, entries| entries.iter().any(|entry| entry.fetch < 1.0));
-        Self { sites }
+        hosts.retain(|_, entries| entries.iter().any(|entry| entry.fetch < 1.0));
+        Self { hosts }
     }
 
     /// Whether to fetch the URL of this key.
     pub fn decide(&self, key: &[u8], scratch: &mut LookupScratch) -> Decision {
         let LookupScratch { url, hashes } = scratch;
-        if self.sites.is_empty() || url.parse_from(key).is_err() {
+        if self.hosts.is_empty() || url.parse_from(key).is_err() {
             return Decision::Fetch;
         }
-        let Some(entries) = self.sites.get(site_of(url.host())) else { return Decision::Fetch };
+        let Some(entries) = self.hosts.get(url.host()) else { return Decision::Fetch };
         test_hashes(url, hashes);
         let has = |hash: &u64| hashes.binary_search(hash).is_ok();
         let is_of = |entry: &&Entry| entry.passed.iter().all(has) && !entry.failed.iter().any(has);

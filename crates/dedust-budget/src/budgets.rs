@@ -46,15 +46,15 @@ impl Verdict {
     }
 }
 
-/// A pattern of URLs of a site.
+/// A pattern of URLs of a host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pattern {
-    /// Eight hexadecimal digits that depend on the site and the tests.
+    /// Eight hexadecimal digits that depend on the host and the tests.
     #[serde(default)]
     pub id: String,
-    /// The registrable domain.
-    pub site: String,
+    /// The host.
+    pub host: String,
     /// What URLs of the pattern pass, all of it.
     pub when: Vec<Test>,
     /// The share of its URLs to fetch, from 0 to 1.
@@ -96,7 +96,7 @@ pub struct Seen {
     pub examples: Vec<String>,
 }
 
-/// Budgets of all sites of a crawl.
+/// Budgets of all hosts of a crawl.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Budgets {
@@ -199,9 +199,9 @@ impl Budgets {
 }
 
 impl Pattern {
-    /// The id that its site and tests give it.
+    /// The id that its host and tests give it.
     pub(crate) fn computed_id(&self) -> String {
-        let mut text = self.site.clone();
+        let mut text = self.host.clone();
         for test in &self.when {
             text.push_str(&format!("\n{}\n{}\n{}", test.part, test.value, test.is_negated));
         }

@@ -15,13 +15,13 @@ use crate::parts::{each_part, test_of};
 /// All rows of a crawl.
 pub(crate) struct Corpus {
     pub(crate) rows: Vec<Row>,
-    /// For each row, sorted indexes of the tests that it passes, among those of its site.
+    /// For each row, sorted indexes of the tests that it passes, among those of its host.
     pub(crate) tests: Vec<Box<[u32]>>,
-    pub(crate) sites: Vec<Site>,
+    pub(crate) hosts: Vec<Host>,
 }
 
-/// A site: rows that lie together.
-pub(crate) struct Site {
+/// A host: rows that lie together.
+pub(crate) struct Host {
     pub(crate) rows: Range<u32>,
     /// Hashes of tests, by index.
     hashes: Vec<u64>,
@@ -31,24 +31,24 @@ pub(crate) struct Site {
 
 impl Corpus {
     pub(crate) fn new(crawl: Crawl) -> Self {
-        let prepared: Vec<_> = crawl.into_sites().into_par_iter().map(|(_, rows)| prepare(rows)).collect();
-        let mut corpus = Self { rows: Vec::new(), tests: Vec::new(), sites: Vec::new() };
+        let prepared: Vec<_> = crawl.into_hosts().into_par_iter().map(|(_, rows)| prepare(rows)).collect();
+        let mut corpus = Self { rows: Vec::new(), tests: Vec::new(), hosts: Vec::new() };
         for (rows, tests, hashes, part_of) in prepared {
             let start = corpus.rows.len() as u32;
             corpus.rows.extend(rows);
             corpus.tests.extend(tests);
-            corpus.sites.push(Site { rows: start..corpus.rows.len() as u32, hashes, part_of });
+            corpus.hosts.push(Host { rows: start..corpus.rows.len() as u32, hashes, part_of });
         }
         corpus
     }
 
-    /// The tests of a path of a site's tree, in words.
-    pub(crate) fn tests_of(&self, site: &Site, path: &[(u32, bool)]) -> Vec<Test> {
+    /// The tests of a path of a host's tree, in words.
+    pub(crate) fn tests_of(&self, host: &Host, path: &[(u32, bool)]) -> Vec<Test> {
         let tests = path.iter().filter_map(|&(test, is_passed)| {
             let mut passing =
-                site.rows.clone().filter(|row| self.tests[*row as usize].binary_search(&test).is_ok());
+                host.rows.clone().filter(|row| self.tests[*row as usize].binary_search(&test).is_ok());
             let url = ParsedUrl::parse(&*self.rows[passing.next()? as usize].url).ok()?;
-            let found = test_of(&url, site.hashes[test as usize])?;
+            let found = test_of(&url, host.hashes[test as usize])?;
             Some(Test { is_negated: !is_passed, ..found })
         });
         tests.collect()

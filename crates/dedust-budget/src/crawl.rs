@@ -1,18 +1,18 @@
 /*!
 What is remembered of a crawl: URLs and hashes of the lines that their pages show in, rows in an order that depends on nothing else out.
 
-Memory is bounded: of a site with too many URLs those with the lowest hashes are kept, and of too many lines those whose hashes are
+Memory is bounded: of a host with too many URLs those with the lowest hashes are kept, and of too many lines those whose hashes are
 divisible by a power of two. Which ones does not depend on the order of the rows, nor on how they are spread over processes.
 */
 
 use std::collections::BTreeMap;
 
-use dedust::{ParsedUrl, site_of};
+use dedust::ParsedUrl;
 use foldhash::{HashMap, HashMapExt as _};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// URLs that are kept of a site.
-const MAX_SITE_URLS: usize = 200_000;
+/// URLs that are kept of a host.
+const MAX_HOST_URLS: usize = 200_000;
 
 /// Lines that are kept, of all pages together.
 const MAX_LINES: usize = 64 << 20;
@@ -47,10 +47,10 @@ pub(crate) struct Row {
     pub(crate) lines: Box<[u32]>,
 }
 
-/// URLs of a crawl, by site.
+/// URLs of a crawl, by host.
 #[derive(Debug, Default)]
 pub struct Crawl {
-    sites: BTreeMap<Box<[u8]>, Site>,
+    hosts: BTreeMap<Box<[u8]>, Host>,
     /// Only lines whose hashes have so many zeros at their end are kept.
     level: u32,
     lines: usize,
@@ -62,7 +62,7 @@ pub struct Crawl {
 }
 
 #[derive(Debug)]
-struct Site {
+struct Host {
     rows: HashMap<u64, Row>,
     /// URLs with hashes above it are not kept.
     highest: u64,
@@ -89,13 +89,13 @@ impl Crawl {
         if self.url.parse_from(key).is_err() || !self.url.is_hierarchical() {
             return;
         }
-        let name = site_of(self.url.host());
-        if !self.sites.contains_key(name) {
-            self.sites.insert(name.into(), Site { rows: HashMap::new(), highest: u64::MAX });
+        let name = self.url.host();
+        if !self.hosts.contains_key(name) {
+            self.hosts.insert(name.into(), Host { rows: HashMap::new(), highest: u64::MAX });
         }
-        let Some(site) = self.sites.get_mut(name) else { return };
+        let Some(host) = self.hosts.get_mut(name) else { return };
         let hash = url_hash(key);
-        if hash > site.highest {
+        if hash > host.highest {
             return;
         }
         self.has_lines |= !text.lines.is_empty();
@@ -107,7 +107,7 @@ impl Crawl {
         self.hashes.dedup();
         let is_body = text.lines.is_empty() && text.answer.is_none();
         let answer = text.answer.or(text.body).unwrap_or_default();
-        match site.rows.get_mut(&hash) {
+        match host.rows.get_mut(&hash) {
             // Met again: of two answers one is taken, whichever came first.
             Some(row) => {
                 let before = row.lines.len();
@@ -121,9 +121,9 @@ impl Crawl {
             None => {
                 self.lines += self.hashes.len();
                 let lines = self.hashes.as_slice().into();
-                site.rows.insert(hash, Row { url: key.into(), hash, answer, is_body, order, lines });
-                if site.rows.len() > MAX_SITE_URLS + MAX_SITE_URLS / 2 {
-                    self.lines -= site.shrink();
+                host.rows.insert(hash, Row { url: key.into(), hash, answer, is_body, order, lines });
+                if host.rows.len() > MAX_HOST_URLS + MAX_HOST_URLS / 2 {
+                    self.lines -= host.shrink();
                 }
             }
         }
@@ -137,7 +137,7 @@ impl Crawl {
         self.level += 1;
         let level = self.level;
         self.lines = 0;
-        for row in self.sites.values_mut().flat_map(|site| site.rows.values_mut()) {
+        for row in self.hosts.values_mut().flat_map(|host| host.rows.values_mut()) {
             row.lines = row.lines.iter().copied().filter(|hash| is_kept(*hash, level)).collect();
             self.lines += row.lines.len();
         }
@@ -158,17 +158,17 @@ impl Crawl {
         self.has_lines
     }
 
-    /// The names of all sites, in the order of [`Crawl::into_sites`].
-    pub(crate) fn site_names(&self) -> Vec<Box<[u8]>> {
-        self.sites.keys().cloned().collect()
+    /// The names of all hosts, in the order of [`Crawl::into_hosts`].
+    pub(crate) fn host_names(&self) -> Vec<Box<[u8]>> {
+        self.hosts.keys().cloned().collect()
     }
 
-    /// The rows of all sites, each site in the order of its hashes.
-    pub(crate) fn into_sites(mut self) -> Vec<(Box<[u8]>, Vec<Row>)> {
+    /// The rows of all hosts, each host in the order of its hashes.
+    pub(crate) fn into_hosts(mut self) -> Vec<(Box<[u8]>, Vec<Row>)> {
         let has_lines = self.has_lines;
-        let rows_of = |mut site: Site| {
-            site.shrink();
-            let mut rows: Vec<Row> = site.rows.into_values().collect();
+        let rows_of = |mut host: Host| {
+            host.shrink();
+            let mut rows: Vec<Row> = host.rows.into_values().collect();
             rows.sort_unstable_by_key(|row| row.hash);
             if has_lines {
                 // An image has no lines, and that says nothing of it.
@@ -180,18 +180,18 @@ impl Crawl {
             }
             rows
         };
-        std::mem::take(&mut self.sites).into_iter().map(|(name, site)| (name, rows_of(site))).collect()
+        std::mem::take(&mut self.hosts).into_iter().map(|(name, host)| (name, rows_of(host))).collect()
     }
 }
 
-impl Site {
+impl Host {
     /// Keeps the URLs with the lowest hashes, and returns the number of lines that are gone.
     fn shrink(&mut self) -> usize {
-        if self.rows.len() <= MAX_SITE_URLS {
+        if self.rows.len() <= MAX_HOST_URLS {
             return 0;
         }
         let mut hashes: Vec<u64> = self.rows.keys().copied().collect();
-        let (_, highest, _) = hashes.select_nth_unstable(MAX_SITE_URLS - 1);
+        let (_, highest, _) = hashes.select_nth_unstable(MAX_HOST_URLS - 1);
         self.highest = *highest;
         let mut gone = 0;
         self.rows.retain(|hash, row| {

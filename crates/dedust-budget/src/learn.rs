@@ -17,21 +17,21 @@ const EXAMPLES: usize = 3;
 /// Learns budgets. Of the new text of the crawl, the share `keep_text` is expected to be fetched still.
 pub fn learn(crawl: Crawl, keep_text: f64) -> Budgets {
     let has_lines = crawl.has_lines();
-    let names = crawl.site_names();
+    let names = crawl.host_names();
     let corpus = Corpus::new(crawl);
     let allowed = (1.0 - keep_text).max(0.0);
     let (expected, lost_text) = allowed_loss(&corpus, allowed);
     let plan = plan(&corpus, |_| true);
     let mut steps: Vec<Option<LeaveOut>> = vec![None; plan.figures.len()];
-    for step in plan.steps.iter().filter(|step| step.lost <= expected) {
-        steps[step.pattern as usize] = Some(*step);
+    for step in plan.up_to(expected) {
+        steps[step.pattern as usize] = Some(step);
     }
     let mut own_total: u64 = plan.figures.iter().map(|figures| figures.own).sum();
     own_total = own_total.max(1);
     let halves = Halves::new(&corpus);
     let mut patterns = Vec::new();
-    for ((name, site), (tree, first)) in
-        names.iter().zip(&corpus.sites).zip(plan.trees.iter().zip(&plan.first))
+    for ((name, host), (tree, first)) in
+        names.iter().zip(&corpus.hosts).zip(plan.trees.iter().zip(&plan.first))
     {
         for (index, leaf) in tree.leaves.iter().enumerate() {
             let at = *first as usize + index;
@@ -43,8 +43,8 @@ pub fn learn(crawl: Crawl, keep_text: f64) -> Budgets {
             let seen = halves.seen(&rows, figures, own_total);
             let pattern = Pattern {
                 id: String::new(),
-                site: String::from_utf8_lossy(name).into_owned(),
-                when: corpus.tests_of(site, &leaf.path),
+                host: String::from_utf8_lossy(name).into_owned(),
+                when: corpus.tests_of(host, &leaf.path),
                 fetch: step.map_or(1.0, |step| step.fetch),
                 decided: false,
                 verdict: verdict(&rows, figures, &seen, step),

@@ -2,7 +2,7 @@
 Learns which patterns of URLs bring nothing new, and how much of each to fetch: a crawl in, budgets out.
 
 1. A [`Crawl`] remembers URLs, after rules were applied, and hashes of the lines of text that their pages show.
-2. [`learn`] splits the URLs of each site into patterns and says of each what was found: [`Budgets`], which people can edit.
+2. [`learn`] splits the URLs of each host into patterns and says of each what was found: [`Budgets`], which people can edit.
 3. A [`BudgetBook`] answers whether a URL is to be fetched.
 
 A budget is no merge: it says nothing about which URLs show the same page. An error costs pages that are not fetched, of which a sample

@@ -28,7 +28,7 @@ pub(crate) const WORTH: f64 = 0.2;
 pub(crate) const WORTH_FETCHED: f64 = 1.0 / 3.0;
 
 /// The share of a pattern that is fetched at least, to see whether it changes.
-pub(crate) const WATCHED: f64 = 0.02;
+pub(crate) const WATCHED: f64 = 0.01;
 
 /// URLs that each side of a split has.
 const MIN_SPLIT: usize = 10;
@@ -38,9 +38,9 @@ const MAX_LOSS: f64 = 0.2;
 
 /// Patterns of a crawl, and the order in which to leave them out.
 pub(crate) struct Plan {
-    /// By site.
+    /// By host.
     pub(crate) trees: Vec<Tree>,
-    /// The index of the first pattern of each site, among all.
+    /// The index of the first pattern of each host, among all.
     pub(crate) first: Vec<u32>,
     pub(crate) figures: Vec<Figures>,
     /// In the order in which they are left out.
@@ -73,13 +73,13 @@ pub(crate) struct Figures {
 pub(crate) fn plan(corpus: &Corpus, is_in: impl Fn(&Row) -> bool + Sync) -> Plan {
     let counts = corpus.count_lines(&is_in);
     let own: Vec<u32> = corpus.rows.par_iter().map(|row| counts.own(row)).collect();
-    let amounts: Vec<f64> = own.iter().map(|own| f64::from(own + 1).log2()).collect();
+    let amounts: Vec<f64> = own.iter().map(|own| f64::from(*own).sqrt()).collect();
     let trees: Vec<Tree> = corpus
-        .sites
+        .hosts
         .par_iter()
-        .map(|site| {
-            let chosen = site.rows.clone().filter(|row| is_in(&corpus.rows[*row as usize])).collect();
-            tree::grow(chosen, &corpus.tests, &amounts, &site.part_of, MIN_SPLIT)
+        .map(|host| {
+            let chosen = host.rows.clone().filter(|row| is_in(&corpus.rows[*row as usize])).collect();
+            tree::grow(chosen, &corpus.tests, &amounts, &host.part_of, MIN_SPLIT)
         })
         .collect();
     let mut first = Vec::new();
@@ -114,9 +114,26 @@ impl Figures {
 }
 
 impl Plan {
+    /// The steps that together are expected to lose a share of all text, the last of them in part.
+    pub(crate) fn up_to(&self, expected: f64) -> Vec<LeaveOut> {
+        let mut before = 0.0;
+        let mut steps = Vec::new();
+        for step in &self.steps {
+            if step.lost > expected {
+                let part = (expected - before) / (step.lost - before);
+                steps.push(LeaveOut { fetch: 1.0 - part * (1.0 - step.fetch), lost: expected, ..*step });
+                break;
+            }
+            before = step.lost;
+            steps.push(*step);
+        }
+        steps.retain(|step| step.fetch < 1.0);
+        steps
+    }
+
     /// The pattern of a row, by its index among all.
-    pub(crate) fn pattern_of(&self, site: usize, tests: &[u32]) -> u32 {
-        self.first[site] + self.trees[site].leaf_of(tests) as u32
+    pub(crate) fn pattern_of(&self, host: usize, tests: &[u32]) -> u32 {
+        self.first[host] + self.trees[host].leaf_of(tests) as u32
     }
 }
 

@@ -18,10 +18,7 @@ impl fmt::Display for Pattern {
             let found = self.when.iter().find(|test| !test.is_negated && &*test.part == part);
             found.map(|test| &*test.value)
         };
-        match is("host") {
-            Some(host) => f.write_str(host)?,
-            None => write!(f, "*{}", self.site)?,
-        }
+        f.write_str(&self.host)?;
         self.write_path(f, is)?;
         self.write_query(f, is)?;
         if let Some(limit) = is("deeper_than") {

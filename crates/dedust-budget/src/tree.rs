@@ -1,9 +1,10 @@
 /*!
-A site's URLs in, split into patterns whose URLs bring as much new text as each other out.
+A host's URLs in, split into patterns whose URLs bring as much new text as each other out.
 
 Each node is split by the test that explains best how much new text its URLs bring, as long as the split is worth its description
 (minimum description length): the test must be named, among the parts of URLs and the values of its part, and so must the mean of the
-new pattern. The amount is counted on a logarithmic scale, so that one huge page does not decide. Reads no text.
+new pattern. What counts is the square root of the number of new lines, whose chance variation does not depend on how many they are: so
+one huge page does not decide. Reads no text.
 */
 
 use foldhash::{HashMap, HashMapExt as _};
@@ -21,10 +22,10 @@ pub(crate) struct Leaf {
 /// Tests that a pattern has at most: also a bound for the time that hostile URLs can take.
 const MAX_STEPS: usize = 48;
 
-/// The variance of a whole number that stands for all real numbers that are rounded to it.
-const ROUNDING_VARIANCE: f64 = 1.0 / 12.0;
+/// The variance of the square root of a count whose events are independent of each other (Poisson), whatever its mean.
+const COUNT_VARIANCE: f64 = 0.25;
 
-/// The patterns of a site.
+/// The patterns of a host.
 pub(crate) struct Tree {
     nodes: Vec<Node>,
     pub(crate) leaves: Vec<Leaf>,
@@ -113,7 +114,7 @@ impl Sums {
     fn length(&self) -> f64 {
         let count = f64::from(self.count);
         let variance = (self.squares / count - (self.sum / count).powi(2)).max(0.0);
-        0.5 * count * (variance + ROUNDING_VARIANCE).ln()
+        0.5 * count * (variance + COUNT_VARIANCE).ln()
     }
 }
 

@@ -2,9 +2,9 @@
 How far a plan can be followed: tried on pages that had no part in making it.
 
 What a plan expects to lose is too little, since patterns are chosen that look cheap, and too much, since lines of a pattern are met again
-among those of its URLs that are fetched. So the crawl is cut into four parts by hash, each part is chosen from by a plan that was made of
-the other three, and what would have been lost of it is counted. The plan of the whole crawl is followed as far as these four together
-lose no more than is allowed, with the uncertainty that their differences show.
+among those of its URLs that are fetched. So a crawl is tried that is known to its half and goes on as long again: a plan is made of one
+half, chosen by hash, and what would have been lost of the other is counted, several times. The plan of the whole crawl is followed as far
+as these together lose no more than is allowed.
 */
 
 use foldhash::{HashMap, HashMapExt as _};
@@ -13,15 +13,15 @@ use crate::corpus::Corpus;
 use crate::crawl::Row;
 use crate::plan::{LeaveOut, plan};
 
-/// Parts of a crawl.
-const FOLDS: u64 = 4;
+/// Trials: two for each way to halve the crawl.
+const FOLDS: u64 = 6;
 
 /// Expected losses that are tried, for each doubling.
 const STEPS: i32 = 4;
 
-fn fold_of(row: &Row) -> u64 {
+fn is_held_out(row: &Row, fold: u64) -> bool {
     // Not the bits by which URLs are sampled.
-    (row.hash >> 7) % FOLDS
+    (row.hash >> (fold / 2)) & 1 == fold % 2
 }
 
 /// Whether a URL is among a share of all that are sampled.
@@ -33,22 +33,24 @@ pub(crate) fn is_sampled(hash: u64, share: f64) -> bool {
 /// The share of all text that a plan may expect to lose, so that it loses no more than `allowed`; and what it then lost when it was tried.
 pub(crate) fn allowed_loss(corpus: &Corpus, allowed: f64) -> (f64, f64) {
     let curves: Vec<Vec<(f64, f64)>> = (0..FOLDS).map(|fold| curve(corpus, fold)).collect();
-    let lost_at = |expected: f64| -> (f64, f64) {
+    let lost_at = |expected: f64| -> f64 {
         let lost: Vec<f64> = curves
             .iter()
             .map(|curve| {
-                let steps = curve.partition_point(|(step, _)| *step <= expected);
-                if steps == 0 { 0.0 } else { curve[steps - 1].1 }
+                let next = curve.partition_point(|(step, _)| *step <= expected);
+                let before = if next == 0 { (0.0, 0.0) } else { curve[next - 1] };
+                // The next pattern is left out in part.
+                let part =
+                    |after: &(f64, f64)| (expected - before.0) / (after.0 - before.0) * (after.1 - before.1);
+                before.1 + curve.get(next).map_or(0.0, part)
             })
             .collect();
-        let mean = lost.iter().sum::<f64>() / FOLDS as f64;
-        let variance = lost.iter().map(|lost| (lost - mean).powi(2)).sum::<f64>() / (FOLDS - 1) as f64;
-        (mean, (variance / FOLDS as f64).sqrt())
+        lost.iter().sum::<f64>() / FOLDS as f64
     };
     for step in (-6 * STEPS..=2 * STEPS).rev() {
         let expected = allowed * 2f64.powf(f64::from(step) / f64::from(STEPS));
-        let (lost, error) = lost_at(expected);
-        if lost + error <= allowed {
+        let lost = lost_at(expected);
+        if lost <= allowed {
             return (expected, lost);
         }
     }
@@ -57,7 +59,7 @@ pub(crate) fn allowed_loss(corpus: &Corpus, allowed: f64) -> (f64, f64) {
 
 /// For each step of a plan made without a part of the crawl, what it expects to lose and what it loses of the new text of that part.
 fn curve(corpus: &Corpus, fold: u64) -> Vec<(f64, f64)> {
-    let others = |row: &Row| fold_of(row) != fold;
+    let others = |row: &Row| !is_held_out(row, fold);
     let plan = plan(corpus, others);
     let known = corpus.count_lines(others);
     let mut step_of = vec![None; plan.figures.len()];
@@ -66,8 +68,8 @@ fn curve(corpus: &Corpus, fold: u64) -> Vec<(f64, f64)> {
     }
     const FETCHED: u32 = u32::MAX;
     let mut lost_at: HashMap<u32, u32> = HashMap::new();
-    for (index, site) in corpus.sites.iter().enumerate() {
-        for row in site.rows.clone().map(|row| row as usize).filter(|row| !others(&corpus.rows[*row])) {
+    for (index, host) in corpus.hosts.iter().enumerate() {
+        for row in host.rows.clone().map(|row| row as usize).filter(|row| !others(&corpus.rows[*row])) {
             let pattern = plan.pattern_of(index, &corpus.tests[row]);
             let hash = corpus.rows[row].hash;
             let step = match step_of[pattern as usize] {
