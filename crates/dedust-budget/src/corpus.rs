@@ -18,6 +18,8 @@ pub(crate) struct Corpus {
     /// For each row, sorted indexes of the tests that it passes, among those of its host.
     pub(crate) tests: Vec<Box<[u32]>>,
     pub(crate) hosts: Vec<Host>,
+    /// Whether rows have lines of text; else each has its answer instead.
+    pub(crate) has_lines: bool,
 }
 
 /// A host: rows that lie together.
@@ -31,8 +33,9 @@ pub(crate) struct Host {
 
 impl Corpus {
     pub(crate) fn new(crawl: Crawl) -> Self {
+        let has_lines = crawl.has_lines();
         let prepared: Vec<_> = crawl.into_hosts().into_par_iter().map(|(_, rows)| prepare(rows)).collect();
-        let mut corpus = Self { rows: Vec::new(), tests: Vec::new(), hosts: Vec::new() };
+        let mut corpus = Self { rows: Vec::new(), tests: Vec::new(), hosts: Vec::new(), has_lines };
         for (rows, tests, hashes, part_of) in prepared {
             let start = corpus.rows.len() as u32;
             corpus.rows.extend(rows);
@@ -51,33 +54,50 @@ impl Corpus {
             let found = test_of(&url, host.hashes[test as usize])?;
             Some(Test { is_negated: !is_passed, ..found })
         });
-        tests.collect()
+        let tests: Vec<Test> = tests.collect();
+        // A part that has one value has no other, so that this need not be said.
+        let has_other = |test: &Test| {
+            let is_one = |other: &Test| !other.is_negated && other.part == test.part && &*test.part != "name";
+            test.is_negated && tests.iter().any(is_one)
+        };
+        tests.iter().filter(|test| !has_other(test)).cloned().collect()
     }
 
-    /// How often each line occurs among some rows.
+    /// On how many pages each line is, among some rows, and how many URLs show each page.
     pub(crate) fn count_lines(&self, is_in: impl Fn(&Row) -> bool) -> LineCounts {
-        let mut counts = HashMap::new();
+        let mut counts = LineCounts { pages: HashMap::new(), urls: HashMap::new() };
         for row in self.rows.iter().filter(|row| is_in(row)) {
-            for &line in &row.lines {
-                let count: &mut u32 = counts.entry(line).or_default();
-                *count = count.saturating_add(1);
+            let urls = counts.urls.entry(row.page()).or_default();
+            *urls += 1;
+            if *urls == 1 {
+                for &line in &row.lines {
+                    *counts.pages.entry(line).or_default() += 1;
+                }
             }
         }
-        LineCounts(counts)
+        counts
     }
 }
 
-/// How often lines occur, each once a page.
-pub(crate) struct LineCounts(pub(crate) HashMap<u32, u32>);
+/// How often lines occur. URLs with the same lines show one page: so a page is not worthless because it is there twice.
+pub(crate) struct LineCounts {
+    /// By line.
+    pages: HashMap<u32, u32>,
+    /// By page.
+    urls: HashMap<u64, u32>,
+}
 
 impl LineCounts {
+    /// On how many pages a line is.
     pub(crate) fn of(&self, line: u32) -> u32 {
-        self.0.get(&line).copied().unwrap_or_default()
+        self.pages.get(&line).copied().unwrap_or_default()
     }
 
-    /// Lines of a row that no other has.
-    pub(crate) fn own(&self, row: &Row) -> u32 {
-        row.lines.iter().filter(|line| self.of(**line) == 1).count() as u32
+    /// Lines of a row that no other page has, divided among the URLs that show the page.
+    pub(crate) fn own(&self, row: &Row) -> f64 {
+        let own = row.lines.iter().filter(|line| self.of(**line) == 1).count();
+        let urls = self.urls.get(&row.page()).copied().unwrap_or_default();
+        own as f64 / f64::from(urls.max(1))
     }
 }
 

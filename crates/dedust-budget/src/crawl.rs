@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use dedust::ParsedUrl;
 use foldhash::{HashMap, HashMapExt as _};
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// URLs that are kept of a host.
 const MAX_HOST_URLS: usize = 200_000;
@@ -47,6 +47,17 @@ pub(crate) struct Row {
     pub(crate) lines: Box<[u32]>,
 }
 
+impl Row {
+    /// What tells its page from others.
+    pub(crate) fn page(&self) -> u64 {
+        if self.lines.is_empty() {
+            return self.answer;
+        }
+        let hash = |hash, line: &u32| xxh3_64_with_seed(&line.to_le_bytes(), hash);
+        self.lines.iter().fold(0, hash)
+    }
+}
+
 /// URLs of a crawl, by host.
 #[derive(Debug, Default)]
 pub struct Crawl {
@@ -58,6 +69,7 @@ pub struct Crawl {
     hashes: Vec<u32>,
     rows: u64,
     without_text: u64,
+    duplicates: u64,
     has_lines: bool,
 }
 
@@ -110,6 +122,7 @@ impl Crawl {
         match host.rows.get_mut(&hash) {
             // Met again: of two answers one is taken, whichever came first.
             Some(row) => {
+                self.duplicates += 1;
                 let before = row.lines.len();
                 row.order = row.order.min(order);
                 if (&*self.hashes, answer) > (&row.lines, row.answer) {
@@ -146,6 +159,11 @@ impl Crawl {
     /// Rows that were taken.
     pub fn row_count(&self) -> u64 {
         self.rows
+    }
+
+    /// Rows whose URLs were met before, after rules were applied.
+    pub fn duplicate_count(&self) -> u64 {
+        self.duplicates
     }
 
     /// Rows of whose pages nothing is known.

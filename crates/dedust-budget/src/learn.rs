@@ -2,8 +2,7 @@
 From a crawl to budgets: makes a plan, tries it, and says of each pattern what was found.
 */
 
-use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
-use xxhash_rust::xxh3::xxh3_64;
+use foldhash::{HashMap, HashMapExt as _};
 
 use crate::budgets::{Budgets, FORMAT_VERSION, Pattern, Seen, Verdict};
 use crate::corpus::Corpus;
@@ -13,6 +12,9 @@ use crate::trial::allowed_loss;
 
 /// URLs that are shown of a pattern.
 const EXAMPLES: usize = 3;
+
+/// Lines below which two lists are the same by chance.
+const MIN_LIST_LINES: usize = 3;
 
 /// Learns budgets. Of the new text of the crawl, the share `keep_text` is expected to be fetched still.
 pub fn learn(crawl: Crawl, keep_text: f64) -> Budgets {
@@ -26,8 +28,7 @@ pub fn learn(crawl: Crawl, keep_text: f64) -> Budgets {
     for step in plan.up_to(expected) {
         steps[step.pattern as usize] = Some(step);
     }
-    let mut own_total: u64 = plan.figures.iter().map(|figures| figures.own).sum();
-    own_total = own_total.max(1);
+    let own_total: f64 = plan.figures.iter().map(|figures| figures.own).sum();
     let halves = Halves::new(&corpus);
     let mut patterns = Vec::new();
     for ((name, host), (tree, first)) in
@@ -65,27 +66,28 @@ fn verdict(rows: &[&Row], figures: &Figures, seen: &Seen, step: Option<LeaveOut>
     if step.is_none() {
         return Verdict::WorthFetching;
     }
-    let urls = f64::from(figures.urls);
-    let mut answers: HashMap<u64, u32> = HashMap::new();
-    let mut line_sets: HashMap<u64, HashSet<u64>> = HashMap::new();
+    let is_most = |urls: usize| 2 * urls > figures.urls as usize;
+    let mut urls_of_page: HashMap<u64, usize> = HashMap::new();
     for row in rows {
-        *answers.entry(row.answer).or_default() += 1;
-        let bytes: Vec<u8> = row.lines.iter().flat_map(|line| line.to_le_bytes()).collect();
-        line_sets.entry(xxh3_64(&bytes)).or_insert_with(HashSet::new).insert(row.answer);
+        *urls_of_page.entry(row.page()).or_default() += 1;
     }
-    let most = answers.iter().filter(|(answer, _)| **answer != 0).map(|(_, count)| *count).max();
-    if f64::from(most.unwrap_or_default()) > 0.5 * urls {
+    if urls_of_page.values().any(|urls| is_most(*urls)) {
         return Verdict::Sink;
     }
-    // The same lines in another order.
-    let sorted: usize = line_sets.values().filter(|answers| answers.len() > 1).map(HashSet::len).sum();
-    if sorted as f64 > 0.5 * urls {
+    if is_most(rows.iter().filter(|row| is_reordered(row, &urls_of_page)).count()) {
         return Verdict::Facet;
     }
     if seen.late_urls >= 0.5 && seen.late_text < 0.25 {
         return Verdict::Endless;
     }
     Verdict::LowYield
+}
+
+/// Whether a URL with parameters shows the lines of another, and answers differently: the same list in another order.
+fn is_reordered(row: &Row, urls_of_page: &HashMap<u64, usize>) -> bool {
+    row.lines.len() >= MIN_LIST_LINES
+        && row.url.contains(&b'?')
+        && urls_of_page.get(&row.page()).is_some_and(|urls| *urls > 1)
 }
 
 /// The second half of a crawl, in its order.
@@ -110,7 +112,7 @@ impl Halves {
         Self { middle, first_met }
     }
 
-    fn seen(&self, rows: &[&Row], figures: &Figures, own_total: u64) -> Seen {
+    fn seen(&self, rows: &[&Row], figures: &Figures, own_total: f64) -> Seen {
         let urls = f64::from(figures.urls.max(1));
         let late = rows.iter().filter(|row| row.order >= self.middle).count();
         let (mut first, mut first_late) = (0u64, 0u64);
@@ -132,7 +134,7 @@ impl Halves {
             pages: pages.len() as u64,
             new_text: rounded(figures.new_share()),
             new_text_at_most: rounded(figures.new_at_most),
-            share_of_text: rounded(figures.own as f64 / own_total as f64),
+            share_of_text: rounded(figures.own / own_total.max(1.0)),
             late_urls: rounded(late as f64 / urls),
             late_text: rounded(first_late as f64 / first.max(1) as f64),
             examples: examples.collect(),

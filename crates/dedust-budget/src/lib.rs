@@ -35,6 +35,7 @@ assert_eq!(fetched("http://a.example/article/N"), 1000);
 Rust 1.90, the [promise of `dedust`](dedust#versions-and-features), and no features.
 */
 
+mod advice;
 mod book;
 mod bound;
 mod budgets;
@@ -46,9 +47,12 @@ mod plan;
 mod shown;
 mod tree;
 mod trial;
+mod waste;
 
+pub use advice::Advice;
 pub use book::{BudgetBook, Decision, LookupScratch};
 pub use budgets::{Budgets, FORMAT_VERSION, LoadBudgetsError, Pattern, Seen, Verdict};
 pub use crawl::{Crawl, PageText};
 pub use learn::learn;
 pub use parts::{PART_NAMES, Test};
+pub use waste::Waste;

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use crate::bound::share_bound;
 use crate::corpus::{Corpus, LineCounts};
 use crate::crawl::Row;
-use crate::tree::{self, Tree};
+use crate::tree::{self, Leaf, Tree};
 
 /// URLs of a pattern below which nothing is said about it: with none of them new, 13 % of the next may be (95 %).
 pub(crate) const MIN_URLS: usize = 20;
@@ -29,9 +29,6 @@ pub(crate) const WORTH_FETCHED: f64 = 1.0 / 3.0;
 
 /// The share of a pattern that is fetched at least, to see whether it changes.
 pub(crate) const WATCHED: f64 = 0.01;
-
-/// URLs that each side of a split has.
-const MIN_SPLIT: usize = 10;
 
 /// The share of all text up to which patterns are chosen, whatever is asked for.
 const MAX_LOSS: f64 = 0.2;
@@ -61,10 +58,12 @@ pub(crate) struct LeaveOut {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Figures {
     pub(crate) urls: u32,
+    /// See [`Leaf::is_alike`].
+    pub(crate) is_alike: bool,
     /// Lines of its pages, each counted on every page.
     pub(crate) lines: u64,
-    /// Lines that no other page shows.
-    pub(crate) own: u64,
+    /// Lines that no other page shows, each page counted once.
+    pub(crate) own: f64,
     /// The mean share of new lines of a page, at most, with 95 % confidence.
     pub(crate) new_at_most: f64,
 }
@@ -72,21 +71,21 @@ pub(crate) struct Figures {
 /// Learns from the rows for which `is_in` holds.
 pub(crate) fn plan(corpus: &Corpus, is_in: impl Fn(&Row) -> bool + Sync) -> Plan {
     let counts = corpus.count_lines(&is_in);
-    let own: Vec<u32> = corpus.rows.par_iter().map(|row| counts.own(row)).collect();
-    let amounts: Vec<f64> = own.iter().map(|own| f64::from(*own).sqrt()).collect();
+    let own: Vec<f64> = corpus.rows.par_iter().map(|row| counts.own(row)).collect();
+    let amounts: Vec<f64> = own.iter().map(|own| own.sqrt()).collect();
     let trees: Vec<Tree> = corpus
         .hosts
         .par_iter()
         .map(|host| {
             let chosen = host.rows.clone().filter(|row| is_in(&corpus.rows[*row as usize])).collect();
-            tree::grow(chosen, &corpus.tests, &amounts, &host.part_of, MIN_SPLIT)
+            tree::grow(chosen, &corpus.tests, &amounts, &host.part_of, MIN_URLS)
         })
         .collect();
     let mut first = Vec::new();
     let mut figures = Vec::new();
     for tree in &trees {
         first.push(figures.len() as u32);
-        figures.extend(tree.leaves.iter().map(|leaf| Figures::of(&leaf.rows, corpus, &own)));
+        figures.extend(tree.leaves.iter().map(|leaf| Figures::of(leaf, corpus, &own)));
     }
     let mut plan = Plan { trees, first, figures, steps: Vec::new() };
     plan.steps = Choice::new(corpus, &counts, &plan).steps();
@@ -94,14 +93,15 @@ pub(crate) fn plan(corpus: &Corpus, is_in: impl Fn(&Row) -> bool + Sync) -> Plan
 }
 
 impl Figures {
-    fn of(rows: &[u32], corpus: &Corpus, own: &[u32]) -> Self {
-        let mut figures = Self { urls: rows.len() as u32, ..Self::default() };
+    fn of(leaf: &Leaf, corpus: &Corpus, own: &[f64]) -> Self {
+        let rows = &leaf.rows;
+        let mut figures = Self { urls: rows.len() as u32, is_alike: leaf.is_alike(), ..Self::default() };
         let mut shares = 0.0;
         for &row in rows {
             let lines = corpus.rows[row as usize].lines.len();
             figures.lines += lines as u64;
-            figures.own += u64::from(own[row as usize]);
-            shares += f64::from(own[row as usize]) / lines.max(1) as f64;
+            figures.own += own[row as usize];
+            shares += own[row as usize] / lines.max(1) as f64;
         }
         figures.new_at_most = share_bound(shares, rows.len());
         figures
@@ -109,7 +109,7 @@ impl Figures {
 
     /// The share of its text that is new.
     pub(crate) fn new_share(&self) -> f64 {
-        self.own as f64 / self.lines.max(1) as f64
+        self.own / self.lines.max(1) as f64
     }
 }
 
@@ -140,95 +140,141 @@ impl Plan {
 /// What is chosen so far.
 struct Choice<'a> {
     plan: &'a Plan,
-    /// For each pattern, its lines by index, and on how many of its pages each is.
+    /// Whether there are lines of text, not answers alone.
+    has_lines: bool,
+    /// For each pattern, its lines by index, and how many of its URLs show it.
     lines: Vec<Vec<(u32, u32)>>,
-    /// For each line that can be lost, on how many pages it is.
+    /// For each line, how many URLs show it.
     all: Vec<u32>,
-    /// For each line, on how many pages that are still fetched it is.
+    /// For each line, how many URLs that are still fetched show it.
     remaining: Vec<u32>,
-    /// New lines of all patterns, and for each URL.
-    total: f64,
-    mean: f64,
+    /// Lines that are on one page, and how many these are.
+    is_single: Vec<bool>,
+    single: f64,
+    /// URLs of all patterns.
+    urls: f64,
+}
+
+/// Lines that are lost with a pattern.
+#[derive(Clone, Copy)]
+struct Lost {
+    /// Those of one page, or of pages of which the others are left out as well.
+    single: u32,
+    /// All.
+    all: u32,
 }
 
 impl<'a> Choice<'a> {
     fn new(corpus: &Corpus, counts: &LineCounts, plan: &'a Plan) -> Self {
         let mut index_of: HashMap<u32, u32> = HashMap::new();
-        let mut all = Vec::new();
-        let mut lines = Vec::new();
+        let mut is_single = Vec::new();
+        let mut lines: Vec<Vec<(u32, u32)>> = Vec::new();
         for leaf in plan.trees.iter().flat_map(|tree| &tree.leaves) {
             let mut of_leaf: HashMap<u32, u32> = HashMap::new();
             for line in leaf.rows.iter().flat_map(|row| &*corpus.rows[*row as usize].lines) {
                 *of_leaf.entry(*line).or_default() += 1;
             }
-            let mut listed = Vec::new();
-            for (line, pages) in of_leaf {
-                let count = counts.of(line);
-                // Lines that only this pattern shows, on several pages, are met again where some of it is fetched.
-                if pages < count || count == 1 {
-                    let index = *index_of.entry(line).or_insert_with(|| {
-                        all.push(count);
-                        all.len() as u32 - 1
-                    });
-                    listed.push((index, pages));
-                }
-            }
-            listed.sort_unstable();
-            lines.push(listed);
+            let indexed = of_leaf.into_iter().map(|(line, urls)| {
+                let index = *index_of.entry(line).or_insert_with(|| {
+                    is_single.push(counts.of(line) == 1);
+                    is_single.len() as u32 - 1
+                });
+                (index, urls)
+            });
+            lines.push(indexed.collect());
         }
-        let total: u64 = plan.figures.iter().map(|figures| figures.own).sum();
+        let mut all = vec![0; is_single.len()];
+        for &(line, urls) in lines.iter().flatten() {
+            all[line as usize] += urls;
+        }
+        let single = is_single.iter().filter(|is_single| **is_single).count();
         let urls: u64 = plan.figures.iter().map(|figures| u64::from(figures.urls)).sum();
-        let mean = total as f64 / urls.max(1) as f64;
-        Self { plan, lines, remaining: all.clone(), all, total: total as f64, mean }
+        Self {
+            plan,
+            has_lines: corpus.has_lines,
+            lines,
+            remaining: all.clone(),
+            all,
+            is_single,
+            single: single as f64,
+            urls: urls.max(1) as f64,
+        }
     }
 
-    /// Lines that are lost with a pattern, one more URL of the average kind included.
-    fn cost(&self, pattern: u32) -> f64 {
-        let is_lost = |&&(line, pages): &&(u32, u32)| {
+    fn lost(&self, pattern: u32) -> Lost {
+        let mut lost = Lost { single: 0, all: 0 };
+        for &(line, urls) in &self.lines[pattern as usize] {
             let line = line as usize;
-            self.remaining[line] == pages && (pages == 1 || self.all[line] > pages)
+            if self.remaining[line] == urls {
+                lost.all += 1;
+                lost.single += u32::from(self.is_single[line] || self.all[line] > urls);
+            }
+        }
+        lost
+    }
+
+    /// The share of all text that is lost with a pattern, one more URL of the average kind included.
+    fn cost(&self, pattern: u32) -> f64 {
+        let lost = self.lost(pattern);
+        let (lost, of) = match self.has_lines {
+            true => (lost.single, self.single),
+            false => (lost.all, self.all.len() as f64),
         };
-        self.lines[pattern as usize].iter().filter(is_lost).count() as f64 + self.mean
+        f64::from(lost) / of.max(1.0) + 1.0 / self.urls
     }
 
     /// The share of a pattern to fetch, if it may be left out.
-    fn fetch(&self, figures: &Figures) -> Option<f64> {
+    fn fetch(&self, pattern: u32) -> Option<f64> {
+        let figures = &self.plan.figures[pattern as usize];
         let urls = f64::from(figures.urls);
+        if (figures.urls as usize) < MIN_URLS || !figures.is_alike {
+            return None;
+        }
+        if !self.has_lines {
+            return self.is_sink(pattern).then_some(WATCHED);
+        }
+        if figures.new_at_most <= WORTH {
+            return Some(WATCHED);
+        }
         // What its next URL brings, beside what any URL of the crawl does.
-        let beside = (figures.own as f64 / self.mean + 1.0) / (urls + 1.0);
-        let is_low = figures.new_at_most <= WORTH || (self.mean > 0.0 && beside <= WORTH);
-        let fetch = if figures.new_at_most <= WORTH { WATCHED } else { WORTH_FETCHED };
-        (figures.urls as usize >= MIN_URLS && is_low).then_some(fetch)
+        let mean = self.single / self.urls;
+        let beside = (figures.own / mean + 1.0) / (urls + 1.0);
+        (mean > 0.0 && beside <= WORTH).then_some(WORTH_FETCHED)
+    }
+
+    /// Whether most URLs give one answer, and the others none that is new.
+    fn is_sink(&self, pattern: u32) -> bool {
+        let urls = self.plan.figures[pattern as usize].urls;
+        let most = self.lines[pattern as usize].iter().map(|(_, urls)| *urls).max();
+        most.is_some_and(|most| most > urls / 2) && self.lost(pattern).all <= 1
     }
 
     fn steps(mut self) -> Vec<LeaveOut> {
         let mut steps = Vec::new();
         let mut lost = 0.0;
-        let rank = |cost: f64, urls: u32| (cost / f64::from(urls)).to_bits();
+        let urls = |pattern: u32| f64::from(self.plan.figures[pattern as usize].urls);
         let mut open = BinaryHeap::new();
-        for (pattern, figures) in self.plan.figures.iter().enumerate() {
-            if self.fetch(figures).is_some() {
-                let pattern = pattern as u32;
-                open.push(Reverse((rank(self.cost(pattern), figures.urls), pattern)));
+        for pattern in 0..self.plan.figures.len() as u32 {
+            if self.fetch(pattern).is_some() {
+                open.push(Reverse(((self.cost(pattern) / urls(pattern)).to_bits(), pattern)));
             }
         }
         while let Some(Reverse((before, pattern))) = open.pop() {
-            let figures = &self.plan.figures[pattern as usize];
-            let Some(fetch) = self.fetch(figures) else { continue };
+            // What shows its text as well may have been left out meanwhile.
+            let Some(fetch) = self.fetch(pattern) else { continue };
             let cost = self.cost(pattern);
-            let now = rank(cost, figures.urls);
-            // What showed its text as well may have been left out meanwhile.
+            let now = (cost / urls(pattern)).to_bits();
             if now > before {
                 open.push(Reverse((now, pattern)));
                 continue;
             }
             lost += cost * (1.0 - fetch);
-            if lost > MAX_LOSS * self.total.max(1.0) {
+            if lost > MAX_LOSS {
                 break;
             }
-            steps.push(LeaveOut { pattern, fetch, lost: lost / self.total.max(1.0) });
-            for &(line, pages) in &self.lines[pattern as usize] {
-                self.remaining[line as usize] -= pages;
+            steps.push(LeaveOut { pattern, fetch, lost });
+            for &(line, urls) in &self.lines[pattern as usize] {
+                self.remaining[line as usize] -= urls;
             }
         }
         steps

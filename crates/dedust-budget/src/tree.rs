@@ -19,6 +19,14 @@ pub(crate) struct Leaf {
     pub(crate) rows: Vec<u32>,
 }
 
+impl Leaf {
+    /// Whether its URLs have more in common than that they are none of others: what was seen of some of them then says something of the
+    /// next.
+    pub(crate) fn is_alike(&self) -> bool {
+        self.path.is_empty() || self.path.iter().any(|(_, is_passed)| *is_passed)
+    }
+}
+
 /// Tests that a pattern has at most: also a bound for the time that hostile URLs can take.
 const MAX_STEPS: usize = 48;
 

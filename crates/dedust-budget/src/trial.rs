@@ -14,7 +14,7 @@ use crate::crawl::Row;
 use crate::plan::{LeaveOut, plan};
 
 /// Trials: two for each way to halve the crawl.
-const FOLDS: u64 = 6;
+const FOLDS: u64 = 12;
 
 /// Expected losses that are tried, for each doubling.
 const STEPS: i32 = 4;

@@ -29,6 +29,7 @@ use crate::cmd::simulate::SimulateArgs;
 #[cfg(feature = "lab")]
 use crate::cmd::tree::TreeArgs;
 use crate::cmd::validate::ValidateArgs;
+use crate::cmd::waste::WasteArgs;
 use crate::help;
 
 /// Learn how websites spell their URLs, and rewrite every URL of a page to one form
@@ -82,6 +83,8 @@ pub(crate) enum Command {
     Groups(GroupsArgs),
     /// Make a web page of what rules save, risk and leave of a crawl
     Report(ReportArgs),
+    /// Say in one sentence what of a crawl was not needed, and which patterns are behind it
+    Waste(WasteArgs),
     /// Tell how good rules are on URLs whose pages are known
     Evaluate(EvaluateArgs),
     /// Put methods side by side: what they save, lose and cost

@@ -129,6 +129,12 @@ Patterns are left out, most URLs for each lost line first, as long as --keep-tex
 
 BUDGETS is JSON, one pattern a line. Change `fetch` and add "decided": true, and it stays so with --keep; the first pattern that a URL is of counts."#;
 
+/// After the help of `waste`.
+pub(crate) const WASTE: &str = r#"From a crawl alone, in one command:
+  dedust waste crawl.warc.gz
+
+Learns rules and budgets of the crawl and writes neither; `dedust learn` and `dedust budget` write them. The bar has a letter for each kind of waste, such as D for duplicates and L for low yield, and a dot for what was needed. Lines for owners say exactly what the pattern says, or are not printed."#;
+
 /// What `--trust-mirrors` means.
 pub(crate) const TRUST_MIRRORS: &str = "Apply mirrors too, which take URLs of one domain for those of another
 

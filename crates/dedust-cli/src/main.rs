@@ -120,6 +120,7 @@ fn run(args: Args, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
             "build it without --no-default-features, as in: cargo install --path crates/dedust-cli",
         ),
         Command::Groups(args) => cmd::groups::run(&args, printer),
+        Command::Waste(args) => cmd::waste::run(&args, printer),
         Command::Evaluate(args) => cmd::evaluate::run(&args, printer),
         #[cfg(feature = "lab")]
         Command::Compare(args) => cmd::compare::run(&args, printer),

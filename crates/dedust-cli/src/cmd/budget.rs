@@ -14,11 +14,14 @@ use crate::args::{ReadArgs, TrustArgs};
 use crate::failure::Refusal;
 use crate::help;
 use crate::line_source::name_of;
-use crate::number::{count, counted, percent};
+use crate::number::{count, counted, percent, percent_of};
 use crate::observe::read_all;
 use crate::printer::Printer;
 use crate::rule_file;
 use crate::table::{Align, Table};
+
+/// The share of new text that is kept unless another is asked for.
+pub(crate) const KEEP_TEXT: f64 = 0.99;
 
 /// Patterns that the table shows.
 const SHOWN_PATTERNS: usize = 25;
@@ -37,7 +40,7 @@ pub(crate) struct BudgetArgs {
     #[arg(long, value_name = "RULES")]
     pub(crate) rules: Option<PathBuf>,
     /// Share of the new text of a crawl that is still to be fetched, from 0 to 1
-    #[arg(long, value_name = "SHARE", default_value_t = 0.99, value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value_t = KEEP_TEXT, value_parser = share)]
     pub(crate) keep_text: f64,
     /// Keep what was decided in these earlier budgets
     #[arg(long, value_name = "BUDGETS")]
@@ -83,8 +86,8 @@ pub(crate) fn run(args: &BudgetArgs, printer: &mut Printer) -> anyhow::Result<Ex
     Ok(ExitStatus::Success)
 }
 
-/// Reads what budgets are learned from, and says what is missing in it.
-pub(crate) fn read(
+/// Reads what budgets are learned from.
+fn read(
     inputs: &[PathBuf],
     args: &ReadArgs,
     normalizer: &Normalizer,
@@ -93,6 +96,12 @@ pub(crate) fn read(
     let mut crawl = Crawl::new();
     let mut scratch = Scratch::default();
     read_all(inputs, args, printer, |row| row.observe_text_in(&mut crawl, normalizer, &mut scratch))?;
+    check(&crawl, printer)?;
+    Ok(crawl)
+}
+
+/// Says what is missing in a crawl, or that nothing can be learned from it.
+pub(crate) fn check(crawl: &Crawl, printer: &mut Printer) -> anyhow::Result<()> {
     let (rows, without) = (crawl.row_count(), crawl.without_text());
     if without == rows {
         return Err(Refusal::new(
@@ -111,7 +120,7 @@ pub(crate) fn read(
     if without > 0 {
         printer.note(format_args!("nothing is known of the pages of {}", counted(without, "URL", "URLs")));
     }
-    Ok(crawl)
+    Ok(())
 }
 
 /// Reads a file of budgets.
@@ -154,10 +163,10 @@ fn report(budgets: &Budgets, printer: &mut Printer) {
         let more = (limited.len() - SHOWN_PATTERNS) as u64;
         printer.note(format_args!("{} more in the file", counted(more, "pattern", "patterns")));
     }
-    let left_out: f64 = limited.iter().map(|pattern| (1.0 - pattern.fetch) * pattern.seen.urls as f64).sum();
+    let left_out: u64 = limited.iter().map(|pattern| pattern.left_out()).sum();
     printer.note(format_args!(
         "{} of {} would not be fetched; of the new text {} was lost where this was tried",
-        percent(left_out / budgets.urls.max(1) as f64),
+        percent_of(left_out, budgets.urls),
         counted(budgets.urls, "URL", "URLs"),
         percent(budgets.lost_text),
     ));

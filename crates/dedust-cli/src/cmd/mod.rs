@@ -26,3 +26,4 @@ pub(crate) mod simulate;
 #[cfg(feature = "lab")]
 pub(crate) mod tree;
 pub(crate) mod validate;
+pub(crate) mod waste;
