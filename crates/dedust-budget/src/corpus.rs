@@ -10,7 +10,8 @@ use rayon::prelude::*;
 
 use crate::Test;
 use crate::crawl::{Crawl, Row};
-use crate::parts::{each_part, test_of};
+use crate::parts::{each_part, is_place, test_of};
+use crate::tree::Leaf;
 
 /// All rows of a crawl.
 pub(crate) struct Corpus {
@@ -29,6 +30,8 @@ pub(crate) struct Host {
     hashes: Vec<u64>,
     /// The part of each test.
     pub(crate) part_of: Vec<u32>,
+    /// Whether that is a directory or the presence of a parameter.
+    pub(crate) is_place: Vec<bool>,
 }
 
 impl Corpus {
@@ -36,18 +39,19 @@ impl Corpus {
         let has_lines = crawl.has_lines();
         let prepared: Vec<_> = crawl.into_hosts().into_par_iter().map(|(_, rows)| prepare(rows)).collect();
         let mut corpus = Self { rows: Vec::new(), tests: Vec::new(), hosts: Vec::new(), has_lines };
-        for (rows, tests, hashes, part_of) in prepared {
+        for (rows, tests, hashes, part_of, is_place) in prepared {
             let start = corpus.rows.len() as u32;
             corpus.rows.extend(rows);
             corpus.tests.extend(tests);
-            corpus.hosts.push(Host { rows: start..corpus.rows.len() as u32, hashes, part_of });
+            corpus.hosts.push(Host { rows: start..corpus.rows.len() as u32, hashes, part_of, is_place });
         }
         corpus
     }
 
-    /// The tests of a path of a host's tree, in words.
-    pub(crate) fn tests_of(&self, host: &Host, path: &[(u32, bool)]) -> Vec<Test> {
-        let tests = path.iter().filter_map(|&(test, is_passed)| {
+    /// The tests of a leaf of a host's tree, in words.
+    pub(crate) fn tests_of(&self, host: &Host, leaf: &Leaf) -> Vec<Test> {
+        let common = leaf.common.iter().map(|test| (*test, true));
+        let tests = leaf.path.iter().copied().chain(common).filter_map(|(test, is_passed)| {
             let mut passing =
                 host.rows.clone().filter(|row| self.tests[*row as usize].binary_search(&test).is_ok());
             let url = ParsedUrl::parse(&*self.rows[passing.next()? as usize].url).ok()?;
@@ -63,28 +67,29 @@ impl Corpus {
         tests.iter().filter(|test| !has_other(test)).cloned().collect()
     }
 
-    /// On how many pages each line is, among some rows, and how many URLs show each page.
+    /// On how many pages each line is, among some rows, and which URL brings each page.
     pub(crate) fn count_lines(&self, is_in: impl Fn(&Row) -> bool) -> LineCounts {
-        let mut counts = LineCounts { pages: HashMap::new(), urls: HashMap::new() };
+        let mut counts = LineCounts { pages: HashMap::new(), bringing: HashMap::new() };
         for row in self.rows.iter().filter(|row| is_in(row)) {
-            let urls = counts.urls.entry(row.page()).or_default();
-            *urls += 1;
-            if *urls == 1 {
+            let bringing = counts.bringing.entry(row.page()).or_insert((usize::MAX, 0));
+            if *bringing == (usize::MAX, 0) {
                 for &line in &row.lines {
                     *counts.pages.entry(line).or_default() += 1;
                 }
             }
+            *bringing = (row.url.len(), row.hash).min(*bringing);
         }
         counts
     }
 }
 
-/// How often lines occur. URLs with the same lines show one page: so a page is not worthless because it is there twice.
+/// How often lines occur. URLs with the same lines show one page, which the shortest of them brings: so a page is not worthless because
+/// it is there twice, and copies of pages under longer URLs are.
 pub(crate) struct LineCounts {
     /// By line.
     pages: HashMap<u32, u32>,
-    /// By page.
-    urls: HashMap<u64, u32>,
+    /// For each page, length and hash of the URL that brings it.
+    bringing: HashMap<u64, (usize, u64)>,
 }
 
 impl LineCounts {
@@ -93,15 +98,16 @@ impl LineCounts {
         self.pages.get(&line).copied().unwrap_or_default()
     }
 
-    /// Lines of a row that no other page has, divided among the URLs that show the page.
-    pub(crate) fn own(&self, row: &Row) -> f64 {
-        let own = row.lines.iter().filter(|line| self.of(**line) == 1).count();
-        let urls = self.urls.get(&row.page()).copied().unwrap_or_default();
-        own as f64 / f64::from(urls.max(1))
+    /// Lines that a row brings, and no other page has.
+    pub(crate) fn own(&self, row: &Row) -> u32 {
+        if self.bringing.get(&row.page()) != Some(&(row.url.len(), row.hash)) {
+            return 0;
+        }
+        row.lines.iter().filter(|line| self.of(**line) == 1).count() as u32
     }
 }
 
-type Prepared = (Vec<Row>, Vec<Box<[u32]>>, Vec<u64>, Vec<u32>);
+type Prepared = (Vec<Row>, Vec<Box<[u32]>>, Vec<u64>, Vec<u32>, Vec<bool>);
 
 fn prepare(rows: Vec<Row>) -> Prepared {
     let mut url = ParsedUrl::default();
@@ -126,6 +132,7 @@ fn prepare(rows: Vec<Row>) -> Prepared {
     names.dedup();
     let part_of = hashes.iter().map(|test| names.binary_search(&parts[test].0).unwrap_or_default() as u32);
     let part_of = part_of.collect();
+    let is_place = hashes.iter().map(|test| is_place(parts[test].0));
     let tests = of_rows.into_iter().map(|passed| {
         let mut indexes: Vec<u32> = passed
             .iter()
@@ -137,5 +144,6 @@ fn prepare(rows: Vec<Row>) -> Prepared {
         indexes.into()
     });
     let tests = tests.collect();
-    (rows, tests, hashes, part_of)
+    let is_place = is_place.collect();
+    (rows, tests, hashes, part_of, is_place)
 }

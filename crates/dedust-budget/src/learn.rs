@@ -45,7 +45,7 @@ pub fn learn(crawl: Crawl, keep_text: f64) -> Budgets {
             let pattern = Pattern {
                 id: String::new(),
                 host: String::from_utf8_lossy(name).into_owned(),
-                when: corpus.tests_of(host, &leaf.path),
+                when: corpus.tests_of(host, leaf),
                 fetch: step.map_or(1.0, |step| step.fetch),
                 decided: false,
                 verdict: verdict(&rows, figures, &seen, step),

@@ -209,6 +209,16 @@ pub(crate) fn each_part(url: &ParsedUrl, mut visit: impl FnMut(u64, u64)) {
     });
 }
 
+/// Whether a part, by its hash, is a directory or the presence of a parameter.
+pub(crate) fn is_place(part: u64) -> bool {
+    let mut text = String::new();
+    part == xxh3_64(b"name")
+        || (0..MAX_PARTS).any(|index| {
+            directory_part(&mut text, index);
+            part == xxh3_64(text.as_bytes())
+        })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

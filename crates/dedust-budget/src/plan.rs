@@ -71,14 +71,14 @@ pub(crate) struct Figures {
 /// Learns from the rows for which `is_in` holds.
 pub(crate) fn plan(corpus: &Corpus, is_in: impl Fn(&Row) -> bool + Sync) -> Plan {
     let counts = corpus.count_lines(&is_in);
-    let own: Vec<f64> = corpus.rows.par_iter().map(|row| counts.own(row)).collect();
-    let amounts: Vec<f64> = own.iter().map(|own| own.sqrt()).collect();
+    let own: Vec<u32> = corpus.rows.par_iter().map(|row| counts.own(row)).collect();
+    let amounts: Vec<f64> = own.iter().map(|own| f64::from(*own).sqrt()).collect();
     let trees: Vec<Tree> = corpus
         .hosts
         .par_iter()
         .map(|host| {
             let chosen = host.rows.clone().filter(|row| is_in(&corpus.rows[*row as usize])).collect();
-            tree::grow(chosen, &corpus.tests, &amounts, &host.part_of, MIN_URLS)
+            tree::grow(chosen, &corpus.tests, &amounts, &host.part_of, &host.is_place, MIN_URLS)
         })
         .collect();
     let mut first = Vec::new();
@@ -93,15 +93,15 @@ pub(crate) fn plan(corpus: &Corpus, is_in: impl Fn(&Row) -> bool + Sync) -> Plan
 }
 
 impl Figures {
-    fn of(leaf: &Leaf, corpus: &Corpus, own: &[f64]) -> Self {
+    fn of(leaf: &Leaf, corpus: &Corpus, own: &[u32]) -> Self {
         let rows = &leaf.rows;
         let mut figures = Self { urls: rows.len() as u32, is_alike: leaf.is_alike(), ..Self::default() };
         let mut shares = 0.0;
         for &row in rows {
             let lines = corpus.rows[row as usize].lines.len();
             figures.lines += lines as u64;
-            figures.own += own[row as usize];
-            shares += own[row as usize] / lines.max(1) as f64;
+            figures.own += f64::from(own[row as usize]);
+            shares += f64::from(own[row as usize]) / lines.max(1) as f64;
         }
         figures.new_at_most = share_bound(shares, rows.len());
         figures
@@ -131,9 +131,10 @@ impl Plan {
         steps
     }
 
-    /// The pattern of a row, by its index among all.
-    pub(crate) fn pattern_of(&self, host: usize, tests: &[u32]) -> u32 {
-        self.first[host] + self.trees[host].leaf_of(tests) as u32
+    /// The pattern of a row, by its index among all, if it is of one.
+    pub(crate) fn pattern_of(&self, host: usize, tests: &[u32]) -> Option<u32> {
+        let leaf = self.trees[host].leaf_of(tests);
+        self.trees[host].leaves[leaf].contains(tests).then_some(self.first[host] + leaf as u32)
     }
 }
 

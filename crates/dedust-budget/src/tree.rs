@@ -17,13 +17,31 @@ pub(crate) type Step = (u32, bool);
 pub(crate) struct Leaf {
     pub(crate) path: Vec<Step>,
     pub(crate) rows: Vec<u32>,
+    /// Directories and parameters that all its rows have, beyond what the path says: what lacks one of them is another kind of URL.
+    pub(crate) common: Vec<u32>,
 }
 
 impl Leaf {
+    /// Whether a row that leads here has what all others have.
+    pub(crate) fn contains(&self, tests: &[u32]) -> bool {
+        self.common.iter().all(|test| tests.binary_search(test).is_ok())
+    }
+
+    /// Finds what all rows have in common, of tests for which `is_place` holds. The pattern of a whole host needs nothing more.
+    fn find_common(&mut self, tests: &[Box<[u32]>], is_place: &[bool]) {
+        let Some((first, others)) = self.rows.split_first().filter(|_| !self.path.is_empty()) else { return };
+        let mut common: Vec<u32> = tests[*first as usize].to_vec();
+        common.retain(|test| is_place[*test as usize] && !self.path.contains(&(*test, true)));
+        for row in others {
+            common.retain(|test| tests[*row as usize].binary_search(test).is_ok());
+        }
+        self.common = common;
+    }
+
     /// Whether its URLs have more in common than that they are none of others: what was seen of some of them then says something of the
     /// next.
     pub(crate) fn is_alike(&self) -> bool {
-        self.path.is_empty() || self.path.iter().any(|(_, is_passed)| *is_passed)
+        self.path.is_empty() || !self.common.is_empty() || self.path.iter().any(|(_, is_passed)| *is_passed)
     }
 }
 
@@ -61,24 +79,26 @@ impl Tree {
 }
 
 /// Splits rows, of which `amounts` says how much new text they bring and `tests` which tests they pass, by index. `part_of` has the part
-/// of each test.
+/// of each test, and `is_place` whether that is a directory or a parameter.
 pub(crate) fn grow(
     chosen: Vec<u32>,
     tests: &[Box<[u32]>],
     amounts: &[f64],
     part_of: &[u32],
+    is_place: &[bool],
     min_rows: usize,
 ) -> Tree {
     let mut tree = Tree { nodes: vec![Node::Leaf(0)], leaves: Vec::new() };
-    let mut open = vec![(0, Leaf { path: Vec::new(), rows: chosen })];
+    let mut open = vec![(0, Leaf { path: Vec::new(), rows: chosen, common: Vec::new() })];
     let mut sums = vec![Sums::default(); part_of.len()];
-    while let Some((node, leaf)) = open.pop() {
+    while let Some((node, mut leaf)) = open.pop() {
         let split = match leaf.path.len() < MAX_STEPS && leaf.rows.len() >= 2 * min_rows {
             true => best_test(tests, amounts, part_of, &leaf.rows, min_rows, &mut sums),
             false => None,
         };
         let Some(test) = split else {
             tree.nodes[node] = Node::Leaf(tree.leaves.len() as u32);
+            leaf.find_common(tests, is_place);
             tree.leaves.push(leaf);
             continue;
         };
@@ -90,7 +110,7 @@ pub(crate) fn grow(
             tree.nodes.push(Node::Leaf(0));
             let mut path = leaf.path.clone();
             path.push((test, is_passed));
-            open.push((at, Leaf { path, rows }));
+            open.push((at, Leaf { path, rows, common: Vec::new() }));
         }
     }
     tree

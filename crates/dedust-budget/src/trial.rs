@@ -17,7 +17,7 @@ use crate::plan::{LeaveOut, plan};
 const FOLDS: u64 = 12;
 
 /// Expected losses that are tried, for each doubling.
-const STEPS: i32 = 4;
+const STEPS: i32 = 32;
 
 fn is_held_out(row: &Row, fold: u64) -> bool {
     // Not the bits by which URLs are sampled.
@@ -72,7 +72,7 @@ fn curve(corpus: &Corpus, fold: u64) -> Vec<(f64, f64)> {
         for row in host.rows.clone().map(|row| row as usize).filter(|row| !others(&corpus.rows[*row])) {
             let pattern = plan.pattern_of(index, &corpus.tests[row]);
             let hash = corpus.rows[row].hash;
-            let step = match step_of[pattern as usize] {
+            let step = match pattern.and_then(|pattern| step_of[pattern as usize]) {
                 Some((step, fetch)) if !is_sampled(hash, fetch) => step,
                 _ => FETCHED,
             };

@@ -34,6 +34,7 @@ mod lies;
 mod phenomenon;
 mod profile;
 mod site;
+mod space;
 mod spec;
 mod statistics;
 mod text;
@@ -42,5 +43,6 @@ pub use lies::{ERROR_CONTENT, Lie, Lies, LyingRow, LyingSite, LyingSpec, Unknown
 pub use phenomenon::{Phenomena, Phenomenon, UnknownPhenomenon};
 pub use profile::{Profile, UnknownProfile};
 pub use site::{Row, Site};
+pub use space::{Space, SpaceSite};
 pub use spec::{InvalidSiteSpec, Noise, SiteSpec};
 pub use statistics::{Spread, Statistics};
