@@ -5,7 +5,7 @@ Rows of a crawl made ready for learning: the tests that each URL passes as index
 use std::ops::Range;
 
 use dedust::ParsedUrl;
-use foldhash::{HashMap, HashMapExt as _};
+use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
 use rayon::prelude::*;
 
 use crate::Test;
@@ -67,43 +67,42 @@ impl Corpus {
         tests.iter().filter(|test| !has_other(test)).cloned().collect()
     }
 
-    /// On how many pages each line is, among some rows, and which URL brings each page.
+    /// On how many pages each line is, among some rows, and which URL brings it.
     pub(crate) fn count_lines(&self, is_in: impl Fn(&Row) -> bool) -> LineCounts {
-        let mut counts = LineCounts { pages: HashMap::new(), bringing: HashMap::new() };
+        let mut counts: HashMap<u32, LineCount> = HashMap::new();
+        let mut pages = HashSet::new();
         for row in self.rows.iter().filter(|row| is_in(row)) {
-            let bringing = counts.bringing.entry(row.page()).or_insert((usize::MAX, 0));
-            if *bringing == (usize::MAX, 0) {
-                for &line in &row.lines {
-                    *counts.pages.entry(line).or_default() += 1;
-                }
+            let is_new = u32::from(pages.insert(row.page()));
+            for &line in &row.lines {
+                let count = counts.entry(line).or_insert(LineCount { pages: 0, bringing: (usize::MAX, 0) });
+                count.pages += is_new;
+                count.bringing = row.rank().min(count.bringing);
             }
-            *bringing = (row.url.len(), row.hash).min(*bringing);
         }
-        counts
+        LineCounts(counts)
     }
 }
 
-/// How often lines occur. URLs with the same lines show one page, which the shortest of them brings: so a page is not worthless because
-/// it is there twice, and copies of pages under longer URLs are.
-pub(crate) struct LineCounts {
-    /// By line.
-    pages: HashMap<u32, u32>,
-    /// For each page, length and hash of the URL that brings it.
-    bringing: HashMap<u64, (usize, u64)>,
+/// How often lines occur. URLs with the same lines show one page. Of all URLs that show a line the shortest brings it: so a page is not
+/// worthless because it is there twice, or as old versions too, and copies under longer URLs are.
+pub(crate) struct LineCounts(HashMap<u32, LineCount>);
+
+struct LineCount {
+    pages: u32,
+    /// Length and hash of the URL.
+    bringing: (usize, u64),
 }
 
 impl LineCounts {
     /// On how many pages a line is.
     pub(crate) fn of(&self, line: u32) -> u32 {
-        self.pages.get(&line).copied().unwrap_or_default()
+        self.0.get(&line).map_or(0, |count| count.pages)
     }
 
-    /// Lines that a row brings, and no other page has.
-    pub(crate) fn own(&self, row: &Row) -> u32 {
-        if self.bringing.get(&row.page()) != Some(&(row.url.len(), row.hash)) {
-            return 0;
-        }
-        row.lines.iter().filter(|line| self.of(**line) == 1).count() as u32
+    /// Lines that a row brings.
+    pub(crate) fn brought(&self, row: &Row) -> u32 {
+        let is_brought = |line: &&u32| self.0.get(*line).is_some_and(|count| count.bringing == row.rank());
+        row.lines.iter().filter(is_brought).count() as u32
     }
 }
 

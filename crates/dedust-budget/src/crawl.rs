@@ -48,6 +48,11 @@ pub(crate) struct Row {
 }
 
 impl Row {
+    /// By what URLs are ranked that show the same.
+    pub(crate) fn rank(&self) -> (usize, u64) {
+        (self.url.len(), self.hash)
+    }
+
     /// What tells its page from others.
     pub(crate) fn page(&self) -> u64 {
         if self.lines.is_empty() {

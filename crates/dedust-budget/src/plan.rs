@@ -62,7 +62,7 @@ pub(crate) struct Figures {
     pub(crate) is_alike: bool,
     /// Lines of its pages, each counted on every page.
     pub(crate) lines: u64,
-    /// Lines that no other page shows, each page counted once.
+    /// Lines that its URLs bring.
     pub(crate) own: f64,
     /// The mean share of new lines of a page, at most, with 95 % confidence.
     pub(crate) new_at_most: f64,
@@ -71,7 +71,7 @@ pub(crate) struct Figures {
 /// Learns from the rows for which `is_in` holds.
 pub(crate) fn plan(corpus: &Corpus, is_in: impl Fn(&Row) -> bool + Sync) -> Plan {
     let counts = corpus.count_lines(&is_in);
-    let own: Vec<u32> = corpus.rows.par_iter().map(|row| counts.own(row)).collect();
+    let own: Vec<u32> = corpus.rows.par_iter().map(|row| counts.brought(row)).collect();
     let amounts: Vec<f64> = own.iter().map(|own| f64::from(*own).sqrt()).collect();
     let trees: Vec<Tree> = corpus
         .hosts
@@ -152,6 +152,8 @@ struct Choice<'a> {
     /// Lines that are on one page, and how many these are.
     is_single: Vec<bool>,
     single: f64,
+    /// Lines that URLs bring: all.
+    brought: f64,
     /// URLs of all patterns.
     urls: f64,
 }
@@ -198,6 +200,7 @@ impl<'a> Choice<'a> {
             all,
             is_single,
             single: single as f64,
+            brought: plan.figures.iter().map(|figures| figures.own).sum(),
             urls: urls.max(1) as f64,
         }
     }
@@ -238,7 +241,7 @@ impl<'a> Choice<'a> {
             return Some(WATCHED);
         }
         // What its next URL brings, beside what any URL of the crawl does.
-        let mean = self.single / self.urls;
+        let mean = self.brought / self.urls;
         let beside = (figures.own / mean + 1.0) / (urls + 1.0);
         (mean > 0.0 && beside <= WORTH).then_some(WORTH_FETCHED)
     }

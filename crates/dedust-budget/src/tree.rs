@@ -96,9 +96,13 @@ pub(crate) fn grow(
             true => best_test(tests, amounts, part_of, &leaf.rows, min_rows, &mut sums),
             false => None,
         };
+        let split = split.or_else(|| {
+            leaf.find_common(tests, is_place);
+            let is_mixed = leaf.path.len() < MAX_STEPS && !leaf.is_alike();
+            is_mixed.then(|| most_common_place(tests, is_place, &leaf.rows, min_rows)).flatten()
+        });
         let Some(test) = split else {
             tree.nodes[node] = Node::Leaf(tree.leaves.len() as u32);
-            leaf.find_common(tests, is_place);
             tree.leaves.push(leaf);
             continue;
         };
@@ -114,6 +118,22 @@ pub(crate) fn grow(
         }
     }
     tree
+}
+
+/// The directory or parameter that most rows have, of those that have nothing in common.
+fn most_common_place(
+    tests: &[Box<[u32]>],
+    is_place: &[bool],
+    of_node: &[u32],
+    min_rows: usize,
+) -> Option<u32> {
+    let mut counts: HashMap<u32, usize> = HashMap::new();
+    for test in of_node.iter().flat_map(|row| &tests[*row as usize]).filter(|test| is_place[**test as usize])
+    {
+        *counts.entry(*test).or_default() += 1;
+    }
+    let enough = counts.into_iter().filter(|(_, count)| *count >= min_rows && *count < of_node.len());
+    enough.max_by_key(|(test, count)| (*count, std::cmp::Reverse(*test))).map(|(test, _)| test)
 }
 
 #[derive(Clone, Copy, Default)]

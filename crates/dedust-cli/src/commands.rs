@@ -54,7 +54,7 @@ pub(crate) enum Command {
     Merge(LearnArgs),
     /// Put the rules of many sites, one in each row of a table, into one file
     Collect(CollectArgs),
-    /// Learn which patterns of URLs are endless or bring nothing new, and how much of each to fetch
+    /// Learn which patterns of URLs bring nothing new, and how much of each to fetch
     Budget(BudgetArgs),
     /// Find which URLs of a crawl show the same page
     Cluster(ClusterArgs),
@@ -83,7 +83,7 @@ pub(crate) enum Command {
     Groups(GroupsArgs),
     /// Make a web page of what rules save, risk and leave of a crawl
     Report(ReportArgs),
-    /// Say in one sentence what of a crawl was not needed, and which patterns are behind it
+    /// Say in one sentence what of a crawl was not needed, and what is behind it
     Waste(WasteArgs),
     /// Tell how good rules are on URLs whose pages are known
     Evaluate(EvaluateArgs),

@@ -52,7 +52,7 @@ const EVIDENCE_COLUMNS: &str = r#"Only the column `url` is required. Duplicates 
 /// What `--column` means.
 pub(crate) const COLUMN: &str = r#"A column under another name, such as digest=content_digest; may be given again
 
-COLUMN is one of url, cluster, page, canonical, redirect, redirected_from, digest, text_digest, simhash, title, size, status, mime, time and truncated; NAME is the name it has in the table. Without a name, as in digest=, the column is not used. Names of well-known tools need not be given:
+COLUMN is one of url, cluster, page, canonical, redirect, redirected_from, digest, text_digest, simhash, title, size, status, mime, time, truncated and lines; NAME is the name it has in the table. Without a name, as in digest=, the column is not used. Names of well-known tools need not be given:
 
 common-crawl    the columnar index: content_digest, fetch_status, fetch_redirect, ...; redirects are in the subset crawldiagnostics, so read it together with warc; digests of truncated pages do not count, and robotstxt is passed over
 screaming-frog  exports: Address, Status Code, Canonical Link Element 1, ...
@@ -110,30 +110,6 @@ pub(crate) const MIRROR: &str = "Take one site for another that shows the same p
 
 Without this option a site is taken for another only if it says so itself, by redirects or canonical links under the same paths,
 and if its pages are seen to be the same: who copies a site does not own it.";
-
-/// What `--budgets` means.
-pub(crate) const BUDGETS: &str = "Leave out what is not worth fetching, by budgets from `dedust budget`; counted by pattern at the end
-
-A URL that is left out is not remembered as seen, so that it is printed when the share of its pattern rises. Which URLs of a pattern
-are fetched depends on their keys alone: every process and every run chooses the same.";
-
-/// After the help of `budget`.
-pub(crate) const BUDGET: &str = r#"A budget is the share of a pattern's URLs that is worth fetching. It merges nothing:
-  dedust learn crawl.warc.gz -o rules.json
-  dedust budget crawl.warc.gz --rules rules.json -o budgets.json
-  dedust dedup rules.json urls.txt --budgets budgets.json   # what is to be fetched
-
-A pattern is a part of a site: a host, directories, names and values of parameters, shapes of file names. Each has one verdict: sink (one answer for many URLs), endless (URLs keep coming, new text does not), facet (lists that others show), low yield (next to nothing new), worth fetching, or unknown. New text is counted in lines that no other page shows; `at most` is its bound with 95 % confidence. Without lines, from digests alone, only URLs that answer the same can be told.
-
-Patterns are left out, most URLs for each lost line first, as long as --keep-text of the new text is still fetched when that is tried on a part of the crawl that had no part in choosing them.
-
-BUDGETS is JSON, one pattern a line. Change `fetch` and add "decided": true, and it stays so with --keep; the first pattern that a URL is of counts."#;
-
-/// After the help of `waste`.
-pub(crate) const WASTE: &str = r#"From a crawl alone, in one command:
-  dedust waste crawl.warc.gz
-
-Learns rules and budgets of the crawl and writes neither; `dedust learn` and `dedust budget` write them. The bar has a letter for each kind of waste, such as D for duplicates and L for low yield, and a dot for what was needed. Lines for owners say exactly what the pattern says, or are not printed."#;
 
 /// What `--trust-mirrors` means.
 pub(crate) const TRUST_MIRRORS: &str = "Apply mirrors too, which take URLs of one domain for those of another

@@ -26,9 +26,21 @@ pub(crate) const KEEP_TEXT: f64 = 0.99;
 /// Patterns that the table shows.
 const SHOWN_PATTERNS: usize = 25;
 
+/// After the help of `budget`.
+const HELP: &str = r#"A budget is the share of a pattern's URLs that is worth fetching. It merges nothing:
+  dedust learn crawl.warc.gz -o rules.json
+  dedust budget crawl.warc.gz --rules rules.json -o budgets.json
+  dedust dedup rules.json urls.txt --budgets budgets.json   # what is to be fetched
+
+A pattern is a part of a site: a host, directories, names and values of parameters, shapes of file names. Each has one verdict: sink (one answer for many URLs), endless (URLs keep coming, new text does not), facet (lists that others show), low yield (next to nothing new), worth fetching, or unknown. New text is counted in lines that no other page shows; `at most` is its bound with 95 % confidence. Without lines, from digests alone, only URLs that answer the same can be told.
+
+Patterns are left out, most URLs for each lost line first, as long as --keep-text of the new text is still fetched when that is tried on a part of the crawl that had no part in choosing them.
+
+BUDGETS is JSON, one pattern a line. Change `fetch` and add "decided": true, and it stays so with --keep; the first pattern that a URL is of counts."#;
+
 /// Options of `budget`.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = help::BUDGET)]
+#[command(after_long_help = HELP)]
 pub(crate) struct BudgetArgs {
     /// Files or folders with URLs and what their pages show; `-` is standard input
     #[arg(required = true, value_name = "CRAWL", long_help = help::input())]

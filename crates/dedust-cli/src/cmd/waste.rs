@@ -24,9 +24,15 @@ use crate::table::{Align, Table};
 /// Patterns that are shown.
 const SHOWN_PATTERNS: usize = 10;
 
+/// After the help of `waste`.
+const HELP: &str = r#"From a crawl alone, in one command:
+  dedust waste crawl.warc.gz
+
+Learns rules and budgets of the crawl and writes neither; `dedust learn` and `dedust budget` write them. The bar has a letter for each kind of waste, such as D for duplicates and L for low yield, and a dot for what was needed. Lines for owners say exactly what the pattern says, or are not printed."#;
+
 /// Options of `waste`.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = help::WASTE)]
+#[command(after_long_help = HELP)]
 pub(crate) struct WasteArgs {
     /// Files or folders with URLs and what their pages show
     #[arg(required = true, value_name = "CRAWL", long_help = help::input())]

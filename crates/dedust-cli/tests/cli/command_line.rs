@@ -126,6 +126,7 @@ fn long_help_has_examples() {
       learn        Learn rules for every site of a crawl
       merge        Learn rules from the parts that `learn --part` has written
       collect      Put the rules of many sites, one in each row of a table, into one file
+      budget       Learn which patterns of URLs bring nothing new, and how much of each to fetch
       cluster      Find which URLs of a crawl show the same page
       normalize    Rewrite URLs to their canonical form; tables get two columns more
       dedup        Print only URLs of pages that were not met before
@@ -135,6 +136,7 @@ fn long_help_has_examples() {
       compile      Bring rules into a form that opens at once, for any number of sites
       groups       Show which URLs of a crawl rules bring together, and what that saves
       report       Make a web page of what rules save, risk and leave of a crawl
+      waste        Say in one sentence what of a crawl was not needed, and what is behind it
       evaluate     Tell how good rules are on URLs whose pages are known
       compare      Put methods side by side: what they save, lose and cost
       explain      Say which rules change a URL, what they do and why they are trusted

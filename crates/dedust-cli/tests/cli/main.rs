@@ -6,6 +6,7 @@ their path.
 */
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
+mod budgeting;
 mod clustering;
 mod columns;
 mod command_line;

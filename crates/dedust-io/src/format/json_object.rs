@@ -409,7 +409,8 @@ mod tests {
 
     #[test]
     fn hashes_of_lines_are_numbers_or_texts() {
-        let lines = |value: &str| read(&format!(r#"{{"lines":{value},"url":"u"}}"#)).unwrap().lines().to_vec();
+        let lines =
+            |value: &str| read(&format!(r#"{{"lines":{value},"url":"u"}}"#)).unwrap().lines().to_vec();
         assert_eq!(lines("[7,18446744073709551615]"), [7, u64::MAX]);
         assert_eq!(lines(r#"["7","8"]"#), [7, 8]);
         assert_eq!(lines(r#""7 8,9""#), [7, 8, 9]);

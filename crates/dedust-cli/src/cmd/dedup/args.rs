@@ -12,6 +12,12 @@ use dedust_seen::SeenLocation;
 use crate::args::{PatienceArgs, ReadArgs, TrustArgs, positive_time};
 use crate::help;
 
+/// What `--budgets` means.
+const BUDGETS: &str = "Leave out what is not worth fetching, by budgets from `dedust budget`; counted by pattern at the end
+
+A URL that is left out is not remembered as seen, so that it is printed when the share of its pattern rises. Which URLs of a pattern
+are fetched depends on their keys alone: every process and every run chooses the same.";
+
 /// Options of `dedup`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = help::DEDUP)]
@@ -43,7 +49,7 @@ pub(crate) struct DedupArgs {
     #[arg(long, value_name = "RULES", long_help = help::SHADOW)]
     pub(crate) shadow: Option<PathBuf>,
     /// Leave out what is not worth fetching, by budgets from `dedust budget`; counted by pattern at the end
-    #[arg(long, value_name = "BUDGETS", long_help = help::BUDGETS)]
+    #[arg(long, value_name = "BUDGETS", long_help = BUDGETS)]
     pub(crate) budgets: Option<PathBuf>,
     /// URLs with other schemes are left out: names joined by commas, or `any`
     #[arg(long, value_name = "SCHEMES", default_value = "http,https", hide_short_help = true)]
