@@ -3,7 +3,7 @@
 //!
 //!     cargo run --release -p dedust-simulate --example budget_spaces -- 1000
 
-#![allow(clippy::print_stdout, reason = "an example that prints a table")]
+#![expect(clippy::print_stdout, reason = "an example that prints a table")]
 
 use std::collections::HashSet;
 

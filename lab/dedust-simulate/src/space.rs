@@ -106,7 +106,7 @@ impl SpaceSite {
             Space::Calendar => {
                 lines.extend((0..31).map(|day| self.line(4, 0, day)));
                 // Now and then an event, which the articles tell of.
-                lines.extend((number % 7 == 0).then(|| self.line(1, article, 0)));
+                lines.extend(number.is_multiple_of(7).then(|| self.line(1, article, 0)));
                 format!("{host}/calendar/{}/{:02}/", 2000 + number / 12, number % 12 + 1)
             }
             Space::FacetGrid => {
