@@ -28,12 +28,29 @@ fn main() -> Result<(), Box<dyn Error>> {
     for folder in &sites {
         let site = read(Path::new(folder))?;
         let state = tempfile::tempdir()?;
+        let mut options = LiveOptions::default();
+        if let Ok(audit) = std::env::var("AUDIT") {
+            options.audit = audit.parse()?;
+        }
         let started = std::time::Instant::now();
-        let replayed = replay(&state.path().join("state"), LiveOptions::default(), &site.rows)?;
+        let replayed = replay(&state.path().join("state"), options, &site.rows)?;
         let (saved, recall, lost) = score(&site, &replayed.fetched, &replayed.keys);
         (sum, worst) = (sum + saved, worst.min(recall));
         let Status { audits, refuted, rules, withdrawn, lost: bound, skipped, .. } = replayed.status;
         let fetched = replayed.fetched.iter().filter(|is_fetched| **is_fetched).count();
+        let normalizer = dedust::Normalizer::compile(&replayed.rules);
+        let (mut all, mut n) = (HashSet::new(), 0);
+        for (row, _) in site.rows.iter().zip(0..) {
+            if site.page_of.contains_key(row.url()) {
+                n += 1;
+                all.insert(normalizer.key(row.url())?.to_string());
+            }
+        }
+        let pages: HashSet<&String> = site.page_of.values().collect();
+        write!(out, "final {:.3} ", (n - all.len()) as f64 / (n - pages.len()) as f64)?;
+        if let Ok(path) = std::env::var("RULES") {
+            replayed.rules.save(std::fs::File::create(path)?)?;
+        }
         writeln!(
             out,
             "{:12} saved {saved:.3} Rc {recall:.4} lost {lost} (at most {}) fetched {fetched} skipped {skipped} audits {audits} refuted {refuted} returned {} rules {rules} withdrawn {withdrawn} {:.1} s",

@@ -83,11 +83,6 @@ impl Folder {
         KeyHasher::with_secret(self.secret.map(|byte| !byte))
     }
 
-    /// Where rules are written.
-    pub(crate) fn rules(&self) -> PathBuf {
-        self.path.join("rules.json")
-    }
-
     /// Where the journal of a number is.
     pub(crate) fn journal(&self, number: u64) -> PathBuf {
         self.path.join(format!("{JOURNAL}{number}"))

@@ -16,6 +16,7 @@ use crate::error::LiveError;
 use crate::knowledge::{Knowledge, Withdrawn};
 use crate::log::Snapshot;
 use crate::record::{Record, Records, Row};
+use crate::steady::{Shown, keep_steady};
 use crate::withdraw::{Allowed, Pair, withdraw};
 
 /// What is to be learned of a site.
@@ -77,6 +78,13 @@ impl<'a> Seen<'a> {
         }
     }
 
+    /// Whether each URL was fetched.
+    fn is_seen(&self) -> Vec<bool> {
+        let mut is_seen = vec![false; self.urls.len()];
+        self.rows.iter().for_each(|(entry, _)| is_seen[*entry as usize] = true);
+        is_seen
+    }
+
     /// Which URLs showed the same page.
     fn labels(&self, trainer: &Trainer) -> Labels {
         let mut builder = LabelBuilder::new(trainer.options().evidence);
@@ -110,15 +118,24 @@ impl Lesson {
         let records = snapshot.read()?;
         let seen = Seen::new(&records.bytes);
         let mut rules = (*knowledge.rules).clone();
+        let labels = seen.labels(&trainer);
         if learns {
             knowledge.rows = seen.rows.len() as u64;
             rules = seen.learn(&trainer, knowledge.since)?;
+            let is_seen = seen.is_seen();
+            keep_steady(
+                &mut rules,
+                &knowledge.rules,
+                &site,
+                &seen.urls,
+                |entry| is_seen[entry as usize],
+                |one, two| shown(&labels, one, two),
+            );
             for before in keep(&mut knowledge.withdrawn, knowledge.rows) {
                 take_from(&mut rules, &site, before);
             }
         }
         if !audits.is_empty() {
-            let labels = seen.labels(&trainer);
             judge(&mut audits, &labels, &seen);
             let allowed = Allowed {
                 lost: trainer.options().max_loss * labels.cluster_count() as f64,
@@ -163,20 +180,27 @@ fn take_from(rules: &mut RuleSet, site: &str, withdrawn: &Withdrawn) {
 
 /// Says of each audit what it showed.
 fn judge(audits: &mut [Audit], labels: &Labels, seen: &Seen<'_>) {
-    let mut is_seen = vec![false; seen.urls.len()];
-    seen.rows.iter().for_each(|(entry, _)| is_seen[*entry as usize] = true);
+    let is_seen = seen.is_seen();
     let is_seen = |entry: u32| is_seen.get(entry as usize) == Some(&true);
     for audit in audits {
         let (one, two) = (audit.entry, audit.holder);
-        audit.finding = if !is_seen(one) || !is_seen(two) {
-            Finding::Open
-        } else if labels.label_of(one).is_some() && labels.label_of(one) == labels.label_of(two) {
-            Finding::Same
-        } else if labels.are_different(one, two) {
-            Finding::Different
-        } else {
-            Finding::Unclear
+        audit.finding = match shown(labels, one, two) {
+            _ if !is_seen(one) || !is_seen(two) => Finding::Open,
+            Shown::Same => Finding::Same,
+            Shown::Different => Finding::Different,
+            Shown::Unknown => Finding::Unclear,
         };
+    }
+}
+
+/// What two URLs showed that were both fetched.
+fn shown(labels: &Labels, one: u32, two: u32) -> Shown {
+    if labels.label_of(one).is_some() && labels.label_of(one) == labels.label_of(two) {
+        Shown::Same
+    } else if labels.are_different(one, two) {
+        Shown::Different
+    } else {
+        Shown::Unknown
     }
 }
 

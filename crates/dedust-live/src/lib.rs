@@ -26,6 +26,7 @@ mod record;
 mod replay;
 mod site;
 mod status;
+mod steady;
 mod verdict;
 mod withdraw;
 

@@ -122,8 +122,7 @@ impl LiveCrawl {
             Answer::NowDuplicate(holder) => (Verdict::Skip, Some(entry_of(site, url)), Some(holder)),
         };
         let chance = site.budget.chance();
-        let is_audited =
-            holder.is_some() && has_rules(site, &self.options) && chance > self.draw_of(url);
+        let is_audited = holder.is_some() && has_rules(site, &self.options) && chance > self.draw_of(url);
         let verdict = if is_audited { Verdict::Audit } else { verdict };
         let epoch = self.log.folder.epoch;
         let safe = std::mem::take(&mut self.work.url);
@@ -418,8 +417,8 @@ impl LiveCrawl {
     /// Has a site learned from when it is time.
     fn look_at(&mut self, name: &Arc<str>) {
         let Some(site) = self.sites.get(name) else { return };
-        let is_due = !site.is_busy
-            && (learns(site) || site.knowledge.doubts + site.doubts >= next_doubts(site));
+        let is_due =
+            !site.is_busy && (learns(site) || site.knowledge.doubts + site.doubts >= next_doubts(site));
         if is_due && !self.due.contains(name) {
             self.due.push_back(Arc::clone(name));
         }

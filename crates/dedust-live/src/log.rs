@@ -340,8 +340,7 @@ fn read_journal(file: &[u8], pending: &mut HashMap<Arc<str>, Pending>) {
             let Some((records, rest)) = rest.split_at_checked(length) else { break };
             payload = rest;
             let name: Arc<str> = String::from_utf8_lossy(name).into();
-            let site =
-                pending.entry(name).or_insert_with(|| Pending { first: number, ..Pending::default() });
+            let site = pending.entry(name).or_insert_with(|| Pending { first: number, ..Pending::default() });
             if number != site.first + site.count {
                 continue;
             }

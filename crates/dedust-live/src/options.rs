@@ -55,4 +55,3 @@ impl LiveOptions {
 fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
-

@@ -184,11 +184,9 @@ impl<'a> Record<'a> {
                 let [code] = take(bytes)?;
                 Record::Again { entry, verdict: Verdict::of_code(code)?, epoch }
             }
-            b'P' => Record::Audited {
-                entry: number()?,
-                holder: number()?,
-                chance: f32::from_bits(number()?),
-            },
+            b'P' => {
+                Record::Audited { entry: number()?, holder: number()?, chance: f32::from_bits(number()?) }
+            }
             b'R' => Record::Row { entry: number()?, row: Row::parse(bytes)? },
             b'F' => Record::Failed { entry: number()? },
             b'L' => Record::Rules { json: bytes },

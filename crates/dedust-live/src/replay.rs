@@ -6,6 +6,7 @@ A page is shown to the live crawl only if it asked for the fetch.
 
 use std::path::Path;
 
+use dedust::RuleSet;
 use dedust_crawl::CrawlRow;
 use foldhash::HashMap;
 
@@ -32,6 +33,8 @@ pub struct Replayed {
     pub keys: Vec<Box<[u8]>>,
     /// URLs that came back.
     pub returned: u64,
+    /// The rules at the end.
+    pub rules: RuleSet,
     /// How it stood at the end.
     pub status: Status,
     /// After how many URLs so many were fetched: once for each hundredth of the crawl.
@@ -83,7 +86,7 @@ pub fn replay(state: &Path, options: LiveOptions, rows: &[CrawlRow]) -> Result<R
         }
     }
     replayed.progress.push((urls, fetches));
-    replayed.status = crawl.status();
+    (replayed.status, replayed.rules) = (crawl.status(), crawl.rules());
     Ok(replayed)
 }
 

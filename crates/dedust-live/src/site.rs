@@ -222,8 +222,7 @@ impl Site {
     /// Whether an entry leads to a URL of its own key, which shows their page.
     fn is_awaited(&self, holder: u32, url: u64) -> bool {
         let Entry { key, state, .. } = self.entries[holder as usize];
-        state == State::Led
-            && self.led.get(&holder).is_some_and(|led| led.target == url && led.key == key)
+        state == State::Led && self.led.get(&holder).is_some_and(|led| led.target == url && led.key == key)
     }
 
     /// Takes in what happened. `hashes` are those of the URL that is met and of its key, or of the URL and the key that a row leads to.

@@ -11,13 +11,15 @@ use std::collections::BTreeMap;
 
 use dedust::rules::{Rule, SiteRules, Spot, Test, UrlPart, Value, tokenize};
 use dedust::{Normalizer, ParsedUrl, RuleSet};
-use dedust_learn::support::failure_floor;
+use statrs::distribution::{Beta, ContinuousCDF as _};
 
 use crate::audit::Weighted;
 use crate::knowledge::Withdrawn;
 
 /// The largest share of failing pairs with which the learner believes a rule.
 const MOST_FAILING: f64 = 0.05;
+/// The doubt that is left where a rule is withdrawn.
+const DOUBT: f64 = 0.05;
 /// Rules of a site that are withdrawn at a time, at most.
 const MOST_WITHDRAWN: usize = 200;
 
@@ -106,14 +108,16 @@ fn worst(
     })
 }
 
-/// How clearly a rule fails: more than 1 if it does.
+/// How clearly a rule fails: more than 1 if it does. Each audit could have been the first of those that count, and so could each of their numbers:
+/// doubt is divided among them, so that looking often finds nothing that is not there.
 fn badness(pairs: &[&Pair<'_>], allowed: Allowed) -> f64 {
+    let doubt = DOUBT / pairs.len().max(1) as f64;
     let (mut different, mut all, mut worst) = (0, 0, 0.0_f64);
     for pair in pairs.iter().rev() {
         all += 1;
         if pair.is_different {
             different += 1;
-            worst = worst.max(failure_floor(different, all) / MOST_FAILING);
+            worst = worst.max(least_share(different, all, doubt) / MOST_FAILING);
         }
     }
     let mut lost = Weighted::default();
@@ -121,11 +125,16 @@ fn badness(pairs: &[&Pair<'_>], allowed: Allowed) -> f64 {
     worst.max(lost.bounds().0 / allowed.lost.max(1.0))
 }
 
+/// At least this share fails, but for so much doubt: the lower end of the interval of Clopper and Pearson.
+fn least_share(different: u32, all: u32, doubt: f64) -> f64 {
+    let (different, all) = (f64::from(different), f64::from(all));
+    Beta::new(different, all - different + 1.0).map_or(0.0, |beta| beta.inverse_cdf(doubt))
+}
+
 /// The rule where none of the failing pairs has it: but for a value that all of these have, and no other.
 fn narrowed(rule: &Rule, site: &str, pairs: &[&Pair<'_>]) -> Option<Rule> {
-    let tokens = |url: &[u8]| -> Option<Vec<(UrlPart, Value)>> {
-        tokenize(&ParsedUrl::parse(url).ok()?, site)
-    };
+    let tokens =
+        |url: &[u8]| -> Option<Vec<(UrlPart, Value)>> { tokenize(&ParsedUrl::parse(url).ok()?, site) };
     let mut failing = pairs.iter().filter(|pair| pair.is_different);
     let mut common = tokens(failing.next()?.url)?;
     let mut count = 1;
@@ -141,7 +150,8 @@ fn narrowed(rule: &Rule, site: &str, pairs: &[&Pair<'_>]) -> Option<Rule> {
         let other = tokens(pair.url)?;
         common.retain(|token| !other.contains(token));
     }
-    let (part, value) = common.into_iter().find(|(part, _)| !rule.when.contains_key(&Spot::Key(part.clone())))?;
+    let (part, value) =
+        common.into_iter().find(|(part, _)| !rule.when.contains_key(&Spot::Key(part.clone())))?;
     let mut when = rule.when.clone();
     when.insert(Spot::Key(part), Test::Not(vec![value]));
     Some(Rule { when, ..rule.clone() })
@@ -204,8 +214,7 @@ mod tests {
         let (rules, withdrawn) = after(&audits);
         assert_eq!(withdrawn.len(), 1);
         assert_eq!((withdrawn[0].audits, withdrawn[0].different), (104, 4));
-        let urls =
-            ["http://a.example/a?sid=1", "http://a.example/b?view=1", "http://a.example/c?view=2"];
+        let urls = ["http://a.example/a?sid=1", "http://a.example/b?view=1", "http://a.example/c?view=2"];
         let [one, two, three] = keys(&rules, urls);
         assert_eq!(one, "http://a.example/a");
         assert_eq!([two, three], [urls[1], urls[2]]);
