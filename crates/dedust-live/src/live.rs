@@ -58,6 +58,8 @@ pub struct LiveCrawl {
     busy: usize,
     /// Sites of which URLs may come back.
     returning: BTreeSet<Arc<str>>,
+    /// Sites whose rules are others since somebody asked.
+    changed: BTreeSet<Arc<str>>,
     work: Work,
 }
 
@@ -102,6 +104,7 @@ impl LiveCrawl {
             due: VecDeque::new(),
             busy: 0,
             returning,
+            changed: BTreeSet::new(),
             work: Work::default(),
         })
     }
@@ -285,6 +288,7 @@ impl LiveCrawl {
         knowledge.next_doubts = knowledge.doubts + (knowledge.doubts / 2).max(FIRST_DOUBTS);
         site.doubts = 0;
         if knowledge.rules != site.knowledge.rules {
+            self.changed.insert(Arc::clone(&name));
             site.budget.renew();
         }
         site.knowledge = knowledge;
@@ -346,6 +350,21 @@ impl LiveCrawl {
         let mut sums = Sums::default();
         self.sites.values().for_each(|site| sums.add(site, self.options.audit));
         Status { learning: self.is_learning(), ..sums.finish() }
+    }
+
+    /// The rules of the sites whose rules are others than when this was called last. Of a site that was put away since, when it is asked for
+    /// again.
+    pub fn take_changed_rules(&mut self) -> RuleSet {
+        let mut rules = RuleSet::new(&self.trainer.options().method);
+        let sites = &self.sites;
+        self.changed.retain(|name| match sites.get(name) {
+            Some(site) => {
+                rules.append((*site.knowledge.rules).clone());
+                false
+            }
+            None => true,
+        });
+        rules
     }
 
     /// The rules of all sites that are held in memory.

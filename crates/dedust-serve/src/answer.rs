@@ -12,12 +12,15 @@ use std::sync::Arc;
 use bytes::Bytes;
 use dedust::errors::ParseUrlError;
 use dedust::{ExplainedUrl, Scratch};
+use dedust_live::Verdict;
+use dedust_live::errors::LiveError;
 use dedust_seen::{KeyHasher, SeenKey};
 use prometheus_client::metrics::counter::Counter;
 use serde::Serialize;
 
 use crate::format::Format;
 use crate::lines::{MAX_LINE_BYTES, split};
+use crate::live::Live;
 use crate::live_rules::LoadedRules;
 use crate::row::Row;
 use crate::seen::{Seen, SeenFailed};
@@ -36,6 +39,8 @@ pub(crate) enum Verb {
     Keys,
     /// Whether its key is new, and from now on it is not.
     Seen(Seen),
+    /// Whether a live crawl fetches it.
+    Admit(Live),
     /// All there is to say about it.
     Explain,
 }
@@ -66,6 +71,27 @@ struct Record<'a> {
     error: Option<Cow<'a, str>>,
 }
 
+/// The answer of a live crawl.
+#[derive(Debug, Serialize)]
+struct Admitted<'a> {
+    url: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<Verdict>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Cow<'a, str>>,
+}
+
+/// Why lines are not answered.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AnswerError {
+    #[error(transparent)]
+    Seen(#[from] SeenFailed),
+    #[error("the state of the live crawl cannot be used")]
+    Live(#[from] LiveError),
+}
+
 /// A line about whose key the set is asked.
 struct Asked {
     input: String,
@@ -84,12 +110,13 @@ impl Answering {
     }
 
     /// Answers whole lines.
-    pub(crate) async fn answer(&self, lines: Bytes) -> Result<Vec<u8>, SeenFailed> {
+    pub(crate) async fn answer(&self, lines: Bytes) -> Result<Vec<u8>, AnswerError> {
         match &self.verb {
             Verb::Normalize | Verb::Keys => {
                 Ok(SCRATCH.with_borrow_mut(|scratch| self.rewrite(&lines, scratch)))
             }
             Verb::Explain => Ok(self.explain(&lines)),
+            Verb::Admit(live) => tokio::task::block_in_place(|| self.admit(&lines, live)),
             Verb::Seen(seen) => {
                 let hasher = seen.hasher();
                 let (asked, keys) = SCRATCH.with_borrow_mut(|scratch| self.ask(&lines, &hasher, scratch));
@@ -163,6 +190,48 @@ impl Answering {
             }
         });
         out
+    }
+
+    /// Asks a live crawl about some lines.
+    fn admit(&self, lines: &[u8], live: &Live) -> Result<Vec<u8>, AnswerError> {
+        let (mut rows, mut out) = (Vec::new(), Vec::new());
+        for line in split(lines) {
+            self.lines.inc();
+            rows.push(self.row(line).map(|row| row.url.into_owned()));
+        }
+        let mut rest = rows.iter();
+        let urls = rows.iter().filter_map(|row| row.as_deref().ok());
+        live.admit(urls, |answer| {
+            let url = self.write_bad_rows(&mut rest, &mut out);
+            match (answer, self.wanted) {
+                (Ok((verdict, _)), Format::Text) => {
+                    out.extend_from_slice(verdict.name().as_bytes());
+                    out.push(b'\n');
+                }
+                (Ok((verdict, key)), Format::Ndjson) => {
+                    let (url, key) = (String::from_utf8_lossy(url), Some(String::from_utf8_lossy(key)));
+                    push_json(&mut out, &Admitted { url, verdict: Some(verdict), key, error: None });
+                }
+                (Err(error), _) => self.write_bad(&mut out, String::from_utf8_lossy(url), error.into()),
+            }
+        })?;
+        self.write_bad_rows(&mut rest, &mut out);
+        Ok(out)
+    }
+
+    /// Answers rows that are none, up to the next that is one, which is handed out.
+    fn write_bad_rows<'r>(
+        &self,
+        rows: &mut impl Iterator<Item = &'r Result<Vec<u8>, &'static str>>,
+        out: &mut Vec<u8>,
+    ) -> &'r [u8] {
+        for row in rows {
+            match row {
+                Ok(url) => return url,
+                Err(problem) => self.write_bad(out, Cow::Borrowed(""), (*problem).into()),
+            }
+        }
+        &[]
     }
 
     /// Makes the keys of some lines.
@@ -248,8 +317,11 @@ impl Answering {
     fn write_bad(&self, out: &mut Vec<u8>, input: Cow<'_, str>, problem: Cow<'_, str>) {
         self.bad_lines.inc();
         match (self.wanted, &self.verb) {
-            (Format::Text, Verb::Seen(_)) => out.extend_from_slice(b"error\n"),
+            (Format::Text, Verb::Seen(_) | Verb::Admit(_)) => out.extend_from_slice(b"error\n"),
             (Format::Text, _) => out.push(b'\n'),
+            (Format::Ndjson, Verb::Admit(_)) => {
+                push_json(out, &Admitted { url: input, verdict: None, key: None, error: Some(problem) });
+            }
             (Format::Ndjson, _) => {
                 push_json(out, &Record { input, error: Some(problem), ..Record::default() });
             }

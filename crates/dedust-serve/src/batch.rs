@@ -14,11 +14,10 @@ use futures_util::stream;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use tokio::time::{Instant, timeout_at};
 
-use crate::answer::Answering;
+use crate::answer::{AnswerError, Answering};
 use crate::lines::{Lines, Piece};
 use crate::options::Limits;
 use crate::problem::Problem;
-use crate::seen::SeenFailed;
 
 /// The lines of one request.
 pub(crate) struct Batch {
@@ -42,7 +41,7 @@ enum BatchError {
     #[error("the batch took more than {0} s")]
     TooLate(u64),
     #[error(transparent)]
-    Seen(#[from] SeenFailed),
+    Answer(#[from] AnswerError),
 }
 
 impl Batch {
@@ -124,7 +123,7 @@ impl From<BatchError> for Problem {
             ),
             BatchError::Incomplete(_) => (StatusCode::BAD_REQUEST, "send as many bytes as the head says"),
             BatchError::TooLate(_) => (StatusCode::REQUEST_TIMEOUT, "send smaller batches"),
-            BatchError::Seen(_) => (StatusCode::SERVICE_UNAVAILABLE, "look into the log of the server"),
+            BatchError::Answer(_) => (StatusCode::SERVICE_UNAVAILABLE, "look into the log of the server"),
         };
         Self::new(status, error.to_string(), remedy)
     }

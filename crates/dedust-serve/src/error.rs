@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use dedust::errors::{LoadRulesError, OpenRulesError};
 use dedust_io::{ReadError, WriteError};
+use dedust_live::errors::LiveError;
 use dedust_seen::SeenError;
 
 /// Why a server cannot start, or ended.
@@ -20,6 +21,9 @@ pub enum ServeError {
     /// The seen-set cannot be used.
     #[error(transparent)]
     Seen(#[from] SeenError),
+    /// The state of a live crawl cannot be used.
+    #[error(transparent)]
+    Live(#[from] LiveError),
     /// Another program listens there, or the address is not one of this machine.
     #[error("cannot listen on {address}")]
     Listen {

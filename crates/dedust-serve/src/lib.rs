@@ -38,6 +38,7 @@ Rust 1.90, the [promise of `dedust`](dedust#versions-and-features), and no featu
 
 mod answer;
 mod batch;
+mod crawl;
 mod error;
 mod event;
 mod format;
@@ -45,6 +46,7 @@ mod guard;
 mod idle;
 mod learning;
 mod lines;
+mod live;
 mod live_rules;
 mod metrics;
 mod options;

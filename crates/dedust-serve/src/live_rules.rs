@@ -185,7 +185,7 @@ impl LiveRules {
     }
 }
 
-fn load(path: &Path, trust_mirrors: bool) -> Result<LoadedRules, RulesError> {
+pub(crate) fn load(path: &Path, trust_mirrors: bool) -> Result<LoadedRules, RulesError> {
     if dedust::holds_compiled(path) {
         let opened = Normalizer::open(path);
         let normalizer = opened.map_err(|source| RulesError::Open { path: path.into(), source })?;

@@ -13,6 +13,7 @@ use dedust_seen::SeenLocation;
 
 use crate::error::ServeError;
 use crate::event::Log;
+use crate::live::rules_in;
 
 /// Characters of a token at least: 64 bits, in hexadecimal digits.
 const MIN_TOKEN: usize = 16;
@@ -26,6 +27,12 @@ pub type LearnerOf = fn(&str) -> Option<Arc<dyn Learner>>;
 pub struct ServeOptions {
     /// The rule file, plain or compiled.
     pub rules: PathBuf,
+    /// The state of a live crawl, for `/v1/crawl`; default none. It has the rule file then: see [`ServeOptions::live`].
+    pub live: Option<PathBuf>,
+    /// Rules that serve a live crawl until a site has its own; default none.
+    pub known_rules: Option<PathBuf>,
+    /// The share of the URLs that a live crawl skips which it may audit; default 0.05.
+    pub audit: f64,
     /// Crawls that rules can be learned from again; default none.
     pub crawl: Vec<PathBuf>,
     /// The learner of a method that a rule file names, `None` where there is none; default [`CanonFd`] alone.
@@ -84,6 +91,9 @@ impl ServeOptions {
     pub fn new(rules: impl Into<PathBuf>) -> Self {
         Self {
             rules: rules.into(),
+            live: None,
+            known_rules: None,
+            audit: 0.05,
             crawl: Vec::new(),
             learner: |method| (method == CanonFd.name()).then(|| Arc::new(CanonFd) as _),
             tree: None,
@@ -102,6 +112,12 @@ impl ServeOptions {
         }
     }
 
+    /// Serves a live crawl in a folder, and the rules that it learns.
+    pub fn live(state: impl Into<PathBuf>) -> Self {
+        let state = state.into();
+        Self { live: Some(state.clone()), ..Self::new(rules_in(&state)) }
+    }
+
     /// Refuses what is not safe.
     pub(crate) fn check(&self) -> Result<(), ServeError> {
         if !self.public && !self.listen.ip().is_loopback() {
@@ -111,7 +127,8 @@ impl ServeOptions {
             return Err(ServeError::SyncOfServer { address: location.to_string() });
         }
         match &self.token {
-            Some(token) if token.len() < MIN_TOKEN => {
+            // A live crawl on this machine alone needs no token, and its clients may name any.
+            Some(token) if token.len() < MIN_TOKEN && (self.public || self.live.is_none()) => {
                 Err(ServeError::ShortToken { characters: token.len(), needed: MIN_TOKEN })
             }
             _ => Ok(()),

@@ -20,11 +20,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::{Answering, Verb};
 use crate::batch::Batch;
+use crate::crawl;
 use crate::error::RulesError;
 use crate::event::{Log, now_in_seconds};
 use crate::format::Format;
 use crate::guard::{Guard, protect};
 use crate::learning::{Learning, NotStarted};
+use crate::live::Live;
 use crate::live_rules::LiveRules;
 use crate::metrics::{self, Metrics};
 use crate::options::Limits;
@@ -40,6 +42,10 @@ pub const ROUTES: &[&str] = &[
     "/v1/normalize",
     "/v1/keys",
     "/v1/seen",
+    "/v1/crawl",
+    "/v1/crawl/admit",
+    "/v1/crawl/observe",
+    "/v1/crawl/returned",
     "/v1/explain",
     "/v1/rules",
     "/v1/rules/{site}",
@@ -58,6 +64,7 @@ const DECISION_BYTES: usize = 64 << 10;
 pub(crate) struct App {
     pub(crate) rules: Arc<LiveRules>,
     pub(crate) seen: Option<Seen>,
+    pub(crate) live: Option<Live>,
     pub(crate) guard: Guard,
     pub(crate) learning: Learning,
     pub(crate) report: Report,
@@ -66,8 +73,8 @@ pub(crate) struct App {
     pub(crate) log: Log,
 }
 
-type Shared = State<Arc<App>>;
-type Answer = Result<Response, Problem>;
+pub(crate) type Shared = State<Arc<App>>;
+pub(crate) type Answer = Result<Response, Problem>;
 
 /// All handlers, behind the guard.
 pub(crate) fn router(app: Arc<App>) -> Router {
@@ -81,6 +88,10 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/v1/normalize", post(normalize))
         .route("/v1/keys", post(keys))
         .route("/v1/seen", post(seen))
+        .route("/v1/crawl", get(crawl::status))
+        .route("/v1/crawl/admit", post(crawl::admit))
+        .route("/v1/crawl/observe", post(crawl::observe))
+        .route("/v1/crawl/returned", get(crawl::returned))
         .route("/v1/explain", post(explain))
         .route("/v1/rules", get(served))
         .route("/v1/rules/{site}", get(site))
@@ -107,7 +118,7 @@ async fn admit(State(app): Shared, path: Option<MatchedPath>, request: Request, 
     };
     let target = format!("{} {}", request.method(), request.uri().path());
     let writes = match route {
-        "/v1/seen" => app.guard.guards_seen,
+        "/v1/seen" | "/v1/crawl/admit" | "/v1/crawl/observe" | "/v1/crawl/returned" => app.guard.guards_seen,
         "/v1/rules/{site}/decisions" | "/v1/learn" => request.method() != Method::GET,
         _ => false,
     };
@@ -152,7 +163,7 @@ async fn explain(State(app): Shared, request: Request) -> Answer {
 }
 
 /// Answers the lines of a request.
-async fn answer(app: &App, route: &'static str, verb: Verb, request: Request) -> Answer {
+pub(crate) async fn answer(app: &App, route: &'static str, verb: Verb, request: Request) -> Answer {
     let (head, body) = request.into_parts();
     let sent = Format::sent(&head.headers)?;
     let wanted = match verb {

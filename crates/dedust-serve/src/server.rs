@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dedust::errors::with_causes;
+use dedust_live::LiveOptions;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
@@ -22,7 +23,8 @@ use crate::error::ServeError;
 use crate::guard::Guard;
 use crate::idle::IdleLimited;
 use crate::learning::Learning;
-use crate::live_rules::LiveRules;
+use crate::live::{Live, LiveThread};
+use crate::live_rules::{LiveRules, load};
 use crate::metrics::Metrics;
 use crate::options::{Limits, ServeOptions, random_token};
 use crate::report::Report;
@@ -45,6 +47,7 @@ pub struct Server {
     token: String,
     app: Arc<App>,
     seen: Option<SeenThread>,
+    live: Option<LiveThread>,
     signals: Signals,
     runtime: Runtime,
     stop: Arc<watch::Sender<bool>>,
@@ -71,6 +74,7 @@ impl Server {
         let address = listener.local_addr().map_err(cannot_listen)?;
         let token = options.token.clone().map_or_else(random_token, Ok)?;
         let metrics = Arc::new(Metrics::new());
+        let (live, live_thread) = open_live(&options)?.unzip();
         let rules = Arc::new(LiveRules::open(&options, &metrics)?);
         let (seen, thread) =
             Seen::open(&options, rules.current().normalizer.fingerprint(), &metrics)?.unzip();
@@ -92,6 +96,7 @@ impl Server {
         let app = App {
             rules,
             seen,
+            live,
             guard: Guard::new(&options.hosts, token.clone(), options.public),
             report: Report::new(options.crawl.clone(), options.trust_mirrors, options.tree),
             learning: Learning::new(options.crawl, options.learner, options.log.clone()),
@@ -100,7 +105,17 @@ impl Server {
             log: options.log,
         };
         let stop = Arc::new(watch::Sender::new(false));
-        Ok(Self { listener, address, token, app: Arc::new(app), seen: thread, signals, runtime, stop })
+        Ok(Self {
+            listener,
+            address,
+            token,
+            app: Arc::new(app),
+            seen: thread,
+            live: live_thread,
+            signals,
+            runtime,
+            stop,
+        })
     }
 
     /// Where it listens.
@@ -120,8 +135,9 @@ impl Server {
 
     /// Answers until it is stopped, and then closes the seen-set.
     pub fn run(self) -> Result<(), ServeError> {
-        let Self { listener, app, seen: thread, signals, runtime, stop, .. } = self;
+        let Self { listener, app, seen: thread, live: live_thread, signals, runtime, stop, .. } = self;
         let (seen, log) = (app.seen.clone(), app.log.clone());
+        let live = app.live.clone();
         let (learning, stop) = (Arc::clone(&app), stop.subscribe());
         let served = runtime.block_on(serve(listener, app, signals, stop));
         learning.learning.cancel();
@@ -130,9 +146,23 @@ impl Server {
             seen.close();
             thread.close()?;
         }
+        if let (Some(live), Some(thread)) = (live, live_thread) {
+            live.stop();
+            thread.close();
+        }
         log.note("stopped", "all requests are answered, and the server has stopped".into());
         served
     }
+}
+
+/// Opens the live crawl, if one is asked for.
+fn open_live(options: &ServeOptions) -> Result<Option<(Live, LiveThread)>, ServeError> {
+    let Some(state) = &options.live else { return Ok(None) };
+    let known = options.known_rules.as_ref().map(|path| load(path, options.trust_mirrors)).transpose()?;
+    let mut live = LiveOptions::default();
+    live.rules = known.map(|known| known.normalizer);
+    live.audit = options.audit;
+    Live::open(state, live, &options.log).map(Some)
 }
 
 /// Takes connections until asked to stop, then waits for those that are there.

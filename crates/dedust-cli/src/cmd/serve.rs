@@ -27,7 +27,8 @@ const TOKEN: &str = "DEDUST_TOKEN";
 #[command(after_long_help = help::SERVE)]
 pub(crate) struct ServeArgs {
     /// Rules from `dedust learn`, plain or compiled; loaded again when the file changes
-    pub(crate) rules: PathBuf,
+    #[arg(required_unless_present = "live", conflicts_with = "live")]
+    pub(crate) rules: Option<PathBuf>,
     /// Crawls that the page can learn from again, of any format
     #[arg(value_name = "CRAWL")]
     pub(crate) crawl: Vec<PathBuf>,
@@ -40,6 +41,15 @@ pub(crate) struct ServeArgs {
     /// A name by which the server may be called, beside localhost and addresses; may be given again
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Vec<String>,
+    /// Learn from a crawl while it goes on, for /v1/crawl: the folder of its state, made if it is not there
+    #[arg(long, value_name = "STATE", long_help = help::LIVE)]
+    pub(crate) live: Option<PathBuf>,
+    /// Rules that serve a live crawl until a site has its own
+    #[arg(long = "rules", value_name = "FILE", requires = "live")]
+    pub(crate) known_rules: Option<PathBuf>,
+    /// Share of the skipped URLs that a live crawl may fetch to find out whether rules hold
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05, requires = "live")]
+    pub(crate) audit: f64,
     /// The set of seen pages, for /v1/seen: a folder, or redis://HOST:PORT/PREFIX
     #[arg(long, value_name = "DIR|URL", long_help = help::SEEN_PLACE)]
     pub(crate) seen: Option<SeenLocation>,
@@ -119,7 +129,12 @@ fn serve(
     log: Log,
     printer: &mut Printer,
 ) -> anyhow::Result<ExitStatus> {
-    let mut options = ServeOptions::new(&args.rules);
+    let mut options = match (&args.live, &args.rules) {
+        (Some(state), _) => ServeOptions::live(state),
+        (None, rules) => ServeOptions::new(rules.clone().unwrap_or_default()),
+    };
+    options.known_rules.clone_from(&args.known_rules);
+    options.audit = args.audit;
     options.crawl.clone_from(&args.crawl);
     options.learner = |method| Method::of_name(method)?.learner(None, 0).ok();
     options.tree = super::report::TREE;
