@@ -91,7 +91,8 @@ fn worst(
     }
     let mut worst: Option<(f64, usize)> = None;
     for (&index, pairs) in &pairs_of {
-        let badness = badness(pairs, allowed);
+        let Some(rule) = rules.rules().get(index) else { continue };
+        let badness = badness(pairs, rule.evidence.failure_bound.min(MOST_FAILING), allowed);
         if badness > 1.0 && worst.is_none_or(|(most, _)| badness > most) {
             worst = Some((badness, index));
         }
@@ -110,7 +111,9 @@ fn worst(
 
 /// How clearly a rule fails: more than 1 if it does. Each audit could have been the first of those that count, and so could each of their numbers:
 /// doubt is divided among them, so that looking often finds nothing that is not there.
-fn badness(pairs: &[&Pair<'_>], allowed: Allowed) -> f64 {
+///
+/// Of the pages that it has hidden, as many may be lost as showed something else when it was learned: some pages differ from fetch to fetch.
+fn badness(pairs: &[&Pair<'_>], noise: f64, allowed: Allowed) -> f64 {
     let doubt = DOUBT / pairs.len().max(1) as f64;
     let (mut different, mut all, mut worst) = (0, 0, 0.0_f64);
     for pair in pairs.iter().rev() {
@@ -122,7 +125,8 @@ fn badness(pairs: &[&Pair<'_>], allowed: Allowed) -> f64 {
     }
     let mut lost = Weighted::default();
     pairs.iter().for_each(|pair| lost.add(pair.chance, pair.is_different));
-    worst.max(lost.bounds().0 / allowed.lost.max(1.0))
+    let hidden: f64 = pairs.iter().map(|pair| 1.0 / pair.chance).sum();
+    worst.max(lost.bounds().0 / allowed.lost.max(noise * hidden).max(1.0))
 }
 
 /// At least this share fails, but for so much doubt: the lower end of the interval of Clopper and Pearson.
