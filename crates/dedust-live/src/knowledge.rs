@@ -30,6 +30,8 @@ pub(crate) struct Knowledge {
     pub(crate) next_doubts: u64,
     /// All of them, so far.
     pub(crate) doubts: u64,
+    /// Whether its rules are others than those before, which is kept, since evidence is rounded when rules are written.
+    pub(crate) is_renewed: bool,
 }
 
 /// A rule that failed its audits.
@@ -53,6 +55,7 @@ struct Saved {
     since: u32,
     doubts: u64,
     next_doubts: u64,
+    is_renewed: bool,
     /// A letter for each audit so far.
     findings: String,
     withdrawn: Vec<Withdrawn>,
@@ -78,6 +81,7 @@ impl Knowledge {
             since: self.since,
             doubts: self.doubts,
             next_doubts: self.next_doubts,
+            is_renewed: self.is_renewed,
             findings: audits.iter().map(letter_of).collect(),
             withdrawn: self.withdrawn.clone(),
             rules: RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned()),
@@ -92,8 +96,8 @@ impl Knowledge {
         for (audit, letter) in audits.iter_mut().zip(saved.findings.bytes()) {
             (audit.finding, audit.is_joined) = finding_of(letter);
         }
-        let Saved { rows, since, doubts, next_doubts, withdrawn, .. } = saved;
-        let knowledge = Self { rows, since, doubts, next_doubts, withdrawn, ..Self::default() };
+        let Saved { rows, since, doubts, next_doubts, is_renewed, withdrawn, .. } = saved;
+        let knowledge = Self { withdrawn, rows, since, next_doubts, doubts, is_renewed, ..Self::default() };
         Some(knowledge.with_rules(rules))
     }
 

@@ -287,7 +287,8 @@ impl LiveCrawl {
         knowledge.doubts = site.knowledge.doubts + site.doubts;
         knowledge.next_doubts = knowledge.doubts + (knowledge.doubts / 2).max(FIRST_DOUBTS);
         site.doubts = 0;
-        if knowledge.rules != site.knowledge.rules {
+        knowledge.is_renewed = knowledge.rules != site.knowledge.rules;
+        if knowledge.is_renewed {
             self.changed.insert(Arc::clone(&name));
             site.budget.renew();
         }
@@ -503,6 +504,9 @@ impl LiveCrawl {
                 }
                 Record::Rules { json } => {
                     if let Some(knowledge) = Knowledge::of_json(json, &mut site.audits) {
+                        if knowledge.is_renewed {
+                            site.budget.renew();
+                        }
                         site.knowledge = knowledge;
                         site.doubts = 0;
                     }

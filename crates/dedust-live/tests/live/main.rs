@@ -1,0 +1,5 @@
+//! Crawls of simulated sites, of which some change, lie or attack.
+
+mod attacks;
+mod crawler;
+mod restarts;
