@@ -16,5 +16,14 @@ curl -sS -H 'Content-Type: application/x-ndjson' --data-binary @- "$server/v1/se
 {"url":"http://a.example/curl","chain":["http://a.example/curl?sid=1"]}
 ROWS
 printf 'http://a.example/p?sid=1\n' | curl -sS --data-binary @- "$server/v1/explain"
+
+# A live crawl, if the server has one (--live STATE): which URLs to fetch, what fetches showed, and what comes back.
+if curl -fsS "$server/v1/crawl" 2>/dev/null; then
+    printf 'http://a.example/live?sid=1\n' | curl -sS --data-binary @- "$server/v1/crawl/admit"
+    curl -sS -H 'Content-Type: application/x-ndjson' --data-binary @- "$server/v1/crawl/observe" <<'ROWS'
+{"url":"http://a.example/live?sid=1","status":200,"title":"Live","digest":"7c1f"}
+ROWS
+    curl -sS "$server/v1/crawl/returned"
+fi
 curl -sS "$server/v1/rules/a.example"
 echo

@@ -8,6 +8,7 @@ mod deciding;
 mod described;
 mod hostile;
 mod learning;
+mod live;
 mod page;
 mod reloading;
 mod seen;
