@@ -15,6 +15,7 @@ use crate::verdict::Verdict;
 
 /// Something that happened on a site. Entries are numbered in the order in which their URLs were met first.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "one at a time, and rows are copied from nowhere else")]
 pub(crate) enum Record<'a> {
     /// A URL was met for the first time, in the process of this epoch.
     Met { verdict: Verdict, epoch: u32, url: &'a [u8] },

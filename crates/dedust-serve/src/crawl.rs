@@ -17,9 +17,9 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
 use crate::answer::Verb;
+use crate::app::{Answer, App, Shared, answer};
 use crate::live::{BodyReader, Live, ObserveError};
 use crate::problem::{self, Problem};
-use crate::routes::{Answer, App, Shared, answer};
 
 /// Chunks of a body that wait.
 const CHUNKS: usize = 4;

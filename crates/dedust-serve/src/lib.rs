@@ -37,6 +37,7 @@ Rust 1.90, the [promise of `dedust`](dedust#versions-and-features), and no featu
 */
 
 mod answer;
+mod app;
 mod batch;
 mod crawl;
 mod error;

@@ -9,7 +9,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::rejection::PathRejection;
 use axum::extract::{MatchedPath, Path, Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
@@ -18,21 +18,16 @@ use dedust::errors::with_causes;
 use dedust::rules::{DecidedRules, Decision, DecisionVerb, RefusedRule, SiteEntry, SiteSummary};
 use serde::{Deserialize, Serialize};
 
-use crate::answer::{Answering, Verb};
-use crate::batch::Batch;
+use crate::answer::Verb;
+use crate::app::{Answer, App, Shared, answer};
 use crate::crawl;
 use crate::error::RulesError;
-use crate::event::{Log, now_in_seconds};
-use crate::format::Format;
-use crate::guard::{Guard, protect};
-use crate::learning::{Learning, NotStarted};
-use crate::live::Live;
-use crate::live_rules::LiveRules;
-use crate::metrics::{self, Metrics};
-use crate::options::Limits;
+use crate::event::now_in_seconds;
+use crate::guard::protect;
+use crate::learning::NotStarted;
+use crate::metrics;
 use crate::problem::{Problem, json};
-use crate::report::{Report, ReportError, page_files};
-use crate::seen::Seen;
+use crate::report::{ReportError, page_files};
 
 /// The OpenAPI description of the API.
 pub const OPENAPI: &str = include_str!("openapi.json");
@@ -59,22 +54,6 @@ pub const ROUTES: &[&str] = &[
 
 /// Bytes of a decision at most.
 const DECISION_BYTES: usize = 64 << 10;
-
-/// What handlers share.
-pub(crate) struct App {
-    pub(crate) rules: Arc<LiveRules>,
-    pub(crate) seen: Option<Seen>,
-    pub(crate) live: Option<Live>,
-    pub(crate) guard: Guard,
-    pub(crate) learning: Learning,
-    pub(crate) report: Report,
-    pub(crate) metrics: Arc<Metrics>,
-    pub(crate) limits: Limits,
-    pub(crate) log: Log,
-}
-
-pub(crate) type Shared = State<Arc<App>>;
-pub(crate) type Answer = Result<Response, Problem>;
 
 /// All handlers, behind the guard.
 pub(crate) fn router(app: Arc<App>) -> Router {
@@ -160,32 +139,6 @@ async fn seen(State(app): Shared, request: Request) -> Answer {
 
 async fn explain(State(app): Shared, request: Request) -> Answer {
     answer(&app, "/v1/explain", Verb::Explain, request).await
-}
-
-/// Answers the lines of a request.
-pub(crate) async fn answer(app: &App, route: &'static str, verb: Verb, request: Request) -> Answer {
-    let (head, body) = request.into_parts();
-    let sent = Format::sent(&head.headers)?;
-    let wanted = match verb {
-        Verb::Explain => explanation_format(&head.headers)?,
-        _ => Format::wanted(&head.headers, sent)?,
-    };
-    let (lines, bad_lines) = app.metrics.line_counters(route);
-    let rules = app.rules.current();
-    let answering = Answering { verb, sent, wanted, rules, lines, bad_lines };
-    Batch::new(body, answering, &app.limits).respond().await
-}
-
-/// Explanations are JSON.
-fn explanation_format(headers: &HeaderMap) -> Result<Format, Problem> {
-    match Format::wanted(headers, Format::Ndjson)? {
-        Format::Ndjson => Ok(Format::Ndjson),
-        Format::Text => Err(Problem::new(
-            StatusCode::NOT_ACCEPTABLE,
-            "explanations are no text",
-            "accept application/x-ndjson; dedust explain has them in words",
-        )),
-    }
 }
 
 /// The rules that are served, in short.

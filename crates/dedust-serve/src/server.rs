@@ -19,6 +19,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::MissedTickBehavior;
 
+use crate::app::App;
 use crate::error::ServeError;
 use crate::guard::Guard;
 use crate::idle::IdleLimited;
@@ -28,7 +29,7 @@ use crate::live_rules::{LiveRules, load};
 use crate::metrics::Metrics;
 use crate::options::{Limits, ServeOptions, random_token};
 use crate::report::Report;
-use crate::routes::{App, router};
+use crate::routes::router;
 use crate::seen::{Seen, SeenThread};
 
 /// Bytes that are held of a connection in each direction.

@@ -117,8 +117,7 @@ fn urls_of_an_attacker_hide_no_page_and_touch_no_other_site() {
     let rules_of = |crawler: &Crawler<'_>| {
         let rules = crawler.crawl.rules();
         let said = |rule: &dedust::rules::Rule| rule.to_string();
-        let site = rules.site("other.example").unwrap().rules().iter().map(said).collect::<Vec<_>>();
-        site
+        rules.site("other.example").unwrap().rules().iter().map(said).collect::<Vec<_>>()
     };
     assert_eq!(rules_of(&crawler), rules_of(&alone));
 }
