@@ -285,9 +285,6 @@ With --format json, one object per file, and the set as the last:
 /// Where `dedup` remembers what was seen.
 pub(crate) const SEEN_PLACE: &str = "Remember what was seen, for the next time too. DIR is a folder, for one process at a time; it is made if it is not there. redis://[USER:PASSWORD@]HOST[:PORT]/PREFIX[?db=NUMBER] is a set on a server, for any number of processes at the same time; rediss:// connects with TLS, and checks the server by the certificates of the system, or of the file that SSL_CERT_FILE names. All keys of the server that belong to the set start with PREFIX. Other users of this machine may see the command line, and a password in it";
 
-/// What `serve --live` does.
-pub(crate) const LIVE: &str = "Tell crawlers which URLs to fetch while they crawl, and learn from what they fetched: POST /v1/crawl/admit and /v1/crawl/observe, GET /v1/crawl/returned and /v1/crawl. STATE is a folder, for one process at a time; what was answered is in it, also after the process was killed. The rules of now are in STATE/rules.json and are served like those of RULES";
-
 /// What `dedup --session` does.
 pub(crate) const SESSION: &str = "The crawl that this is a part of, on a server. Processes that give the same name share what they see; other sessions do not see it, and are not kept from printing the same pages. `dedust seen commit URL NAME` makes it count for all, `dedust seen cancel URL NAME` forgets it, so that a crawl that failed hides no page. Without --session, what is printed counts as seen at once";
 

@@ -22,6 +22,9 @@ use crate::{ExitStatus, is_broken_pipe};
 /// Where the token is taken from, if it is not to be a new one each time.
 const TOKEN: &str = "DEDUST_TOKEN";
 
+/// What `serve --live` does.
+const LIVE: &str = "Tell crawlers which URLs to fetch while they crawl, and learn from what they fetched: POST /v1/crawl/admit and /v1/crawl/observe, GET /v1/crawl/returned and /v1/crawl. STATE is a folder, for one process at a time; what was answered is in it, also after the process was killed. The rules of now are in STATE/rules.json and are served like those of RULES";
+
 /// Options of `serve`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = help::SERVE)]
@@ -42,7 +45,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Vec<String>,
     /// Learn from a crawl while it goes on, for /v1/crawl: the folder of its state, made if it is not there
-    #[arg(long, value_name = "STATE", long_help = help::LIVE)]
+    #[arg(long, value_name = "STATE", long_help = LIVE)]
     pub(crate) live: Option<PathBuf>,
     /// Rules that serve a live crawl until a site has its own
     #[arg(long = "rules", value_name = "FILE", requires = "live")]
