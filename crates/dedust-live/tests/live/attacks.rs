@@ -44,8 +44,10 @@ fn a_rule_that_is_wrong_in_a_late_section_gives_back_every_page() {
     let folder = tempfile::tempdir().unwrap();
     let site = |url: &str, _| by_section(url);
     let mut crawler = Crawler::open(&folder.path().join("state"), &site);
-    let shop = |number: usize| format!("http://shop.example/new/item?id={}&view={}", number / 4, number % 4);
-    let old = |number: usize| format!("http://shop.example/old/item?id={}&view={}", number / 4, number % 4);
+    let shop =
+        |number: usize| format!("http://shop.example/all/new/item?id={}&view={}", number / 4, number % 4);
+    let old =
+        |number: usize| format!("http://shop.example/all/old/item?id={}&view={}", number / 4, number % 4);
     let mut urls: Vec<String> = (0..2000).map(shop).collect();
     urls.extend((8000..10_000).map(old));
     crawler.run(&urls);

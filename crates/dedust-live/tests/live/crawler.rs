@@ -24,9 +24,18 @@ pub(crate) struct Crawler<'s> {
     pub(crate) returned: usize,
 }
 
+/// The marker of a state, with a secret.
+const MARKER: &str =
+    "dedust live crawl, format 1\nsecret 5eed5eed5eed5eed5eed5eed5eed5eed\ncheck 368ff4bc00d832d7\n";
+
 impl<'s> Crawler<'s> {
     /// Opens a state. The site is given a URL and how many fetches there were before, and gives a text.
     pub(crate) fn open(state: &Path, site: &'s dyn Fn(&str, usize) -> String) -> Self {
+        // With a secret that is known, the same URLs are audited each time.
+        std::fs::create_dir_all(state).unwrap();
+        if !state.join("LIVE").exists() {
+            std::fs::write(state.join("LIVE"), MARKER).unwrap();
+        }
         let mut options = LiveOptions::default();
         options.clock = || 1_000_000;
         let crawl = LiveCrawl::open(state, options).unwrap();
