@@ -2,7 +2,7 @@
 Which rules are made to a [`EditedUrl`]? All that concern it, in order; only those that are triggered are asked.
 */
 
-use super::change::{CannotChange, Changing, kind};
+use super::change::{CannotChange, Changing};
 use super::edited_url::{EditedUrl, Located, raw};
 use super::{
     EXCEPT_PARAMS, FETCHABLE, IS_ALONE, IS_CLOSED, IS_LAST, MAY_FAIL, NEEDS_LABELS, RuleMask, RuleProgram,
@@ -118,10 +118,7 @@ impl EditedUrl {
         }
         outcome.is_done = rule.flags & IS_LAST != 0;
         if !is_of_scope {
-            let is_new = rule.conflicts & !outcome.conflicts != 0;
-            if is_new && self.may_change(url, program, rule, cursor)? {
-                outcome.conflicts |= rule.conflicts;
-            }
+            outcome.conflicts |= rule.conflicts;
             return Some(());
         }
         if let Ok(true) = self.make(url, program, rule, cursor)? {
@@ -189,31 +186,6 @@ impl EditedUrl {
             asked_for += usize::from(self.get(url, StoredSpot::read(cursor)?).is_some());
         }
         Some(count == asked_for && !parts.path_is_forgotten)
-    }
-
-    /// Whether the changes of a rule may do something. Of those that leave a part out or look up a value it is known without making
-    /// them.
-    fn may_change(
-        &self,
-        url: &ParsedUrl,
-        program: &RuleProgram<'_>,
-        rule: StoredRule,
-        mut cursor: Cursor<'_>,
-    ) -> Read<bool> {
-        for _ in 0..rule.changes {
-            let may_change = match cursor.u8()? {
-                kind::DROP => self.get(url, StoredSpot::read(&mut cursor)?).is_some(),
-                kind::MAP => {
-                    let value = self.get(url, StoredSpot::read(&mut cursor)?);
-                    look_up::<2>(program, &mut cursor, value)?.is_some()
-                }
-                _ => true,
-            };
-            if may_change {
-                return Some(true);
-            }
-        }
-        Some(false)
     }
 
     /// Makes the changes of a rule: whether they changed anything.
