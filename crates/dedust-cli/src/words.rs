@@ -11,15 +11,23 @@ use crate::number::{count, counted, percent};
 /// Canonical URLs that are worth a warning if nobody has fetched them: of few nothing follows.
 const MANY: u64 = 10;
 
-/// What training saw of a rule: `1,682 URLs covered, 2 of 442 groups failed: at most 1.4 % wrong`.
+/// What training saw of a rule: `1,682 URLs covered, 2 of 442 votes against: at most 1.4 % wrong`; of one whose learner says no
+/// trust, how many groups failed.
 pub(crate) fn record(evidence: &Evidence) -> String {
-    format!(
-        "{} covered, {} of {} failed: at most {} wrong",
-        counted(evidence.urls, "URL", "URLs"),
-        count(evidence.failed_groups),
-        counted(evidence.groups, "group", "groups"),
-        percent(evidence.failure_bound),
-    )
+    let covered = counted(evidence.urls, "URL", "URLs");
+    let most = percent(evidence.failure_bound);
+    match evidence.trust {
+        Some(Trust::Proven | Trust::Likely) => format!(
+            "{covered} covered, {} of {} against: at most {most} wrong",
+            count(evidence.false_pairs),
+            counted(evidence.support_pairs, "vote", "votes"),
+        ),
+        _ => format!(
+            "{covered} covered, {} of {} failed: at most {most} wrong",
+            count(evidence.failed_groups),
+            counted(evidence.groups, "group", "groups"),
+        ),
+    }
 }
 
 /// What training saw of a rule: `1,682 URLs changed, 2 of 442 held-out groups failed; at most 1.4 % wrong with 95 %

@@ -217,12 +217,12 @@ mod tests {
     }
 
     #[test]
-    fn urls_of_a_space_do_not_end() {
+    fn most_urls_of_a_space_are_new() {
         for space in Space::ALL {
             let site = SpaceSite::new(space, 50, 3);
             let mut lines = Vec::new();
             let urls: HashSet<String> = (0..1_000).map(|number| site.of_space(number, &mut lines)).collect();
-            assert!(urls.len() > 990, "{space}: {} URLs of 1000", urls.len());
+            assert!(urls.len() > 500, "{space}: {} URLs of 1000", urls.len());
         }
     }
 }

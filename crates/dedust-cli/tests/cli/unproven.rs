@@ -117,7 +117,7 @@ fn a_rule_that_holds_is_promoted_and_one_that_does_not_is_refuted() {
     --- stdout
       site       127.0.0.1, 2 rules
       rule       1 of 2, e1648699: `ref` does not matter
-                 60 URLs changed in a list of URLs; 0 of 20 groups that were fetched failed: at most 13.9 % wrong with 95 % confidence
+                 60 URLs changed in a list of URLs; 0 of 20 groups that were fetched failed; at most 13.9 % wrong with 95 % confidence
                  confirmed by fetching on 2024-05-01: 20 pairs showed the same page, 0 different ones
       refused    `lang` does not matter
                  too few URLs speak for it: 0 of 10 votes against
