@@ -327,10 +327,8 @@ pub(crate) mod scope {
     pub(crate) const MAX_NAMED: usize = 64;
 }
 
-/// On which hosts a rule holds, and when hosts are one.
+/// Which hosts are named, and when hosts are one.
 pub(crate) mod hosts {
-    /// Hosts that must speak for a rule before it is made on all. Two may run the same software by chance.
-    pub(crate) const MIN: usize = 3;
     /// Hosts of a site that are named, those with most URLs. A rule file must not grow with the crawl.
     pub(crate) const MAX: usize = 1_000;
     /// Pages of a host that must lead to the same path of another: single links are mistakes.

@@ -7,6 +7,7 @@ decide what is shown. So of each of these *kinds of places* the groups that the 
 - A place is *shown* if groups agree there, and at least as many as contradict; it is *refuted* if more contradict.
 - If three places of a kind are shown and none is refuted, the rule holds at all of them, also at those that were never seen.
 - Otherwise it is made at the places that were shown, and nowhere else.
+- Sections that were seen, in which nothing is shown, are left out in any case.
 
 Parameters for tracking and sessions mean the same whatever the software, so they are left out everywhere. What forgets nothing is asked
 for its hosts alone.
@@ -25,8 +26,8 @@ use super::vote::{Sides, joined};
 use crate::corpus::Corpus;
 use crate::thresholds::{self, scope as limits};
 
-/// What tells hosts apart: the label next to the site's name; none for the site itself, with and without `www`.
-type HostLabel = Option<Value>;
+/// The pair of what tells hosts apart: the label next to the site's name; none for the site itself, with and without `www`.
+type HostLabel = Option<u32>;
 
 /// What was seen at the places of one kind.
 type Places<P> = BTreeMap<P, Seen>;
@@ -58,8 +59,8 @@ struct Reach {
     depths: Places<u16>,
     /// With a slash at the end of the path, and without.
     slashes: Places<bool>,
-    /// First segments of the path.
-    sections: Places<Value>,
+    /// The pairs of first segments of the path.
+    sections: Places<u32>,
 }
 
 impl Search<'_> {
@@ -82,7 +83,7 @@ impl Search<'_> {
         limit(UrlPart::Subdomain(0), is_refuted_somewhere(&reach.hosts));
         if self.depends_on_place(candidate) {
             limit(UrlPart::PathSegment(0), is_refuted_somewhere(&reach.sections));
-            draft = in_shown_sections(draft, &reach.sections, candidate.family != Family::Relevant)?;
+            draft = self.in_shown_sections(draft, &reach.sections, candidate.family != Family::Relevant)?;
             draft = at_shown_depths(draft, &reach.depths)?;
             draft = with_shown_slash(draft, &reach.slashes)?;
         }
@@ -108,7 +109,7 @@ impl Search<'_> {
     /// Whether a rule that is believed holds on hosts that nobody has visited.
     pub(super) fn holds_on_all_hosts(&self, candidate: &Candidate) -> bool {
         !is_of_software(candidate)
-            || (self.hosts.len() >= thresholds::hosts::MIN && holds_elsewhere(&self.reach(candidate).hosts))
+            || (self.hosts.len() >= limits::MIN_PLACES && holds_elsewhere(&self.reach(candidate).hosts))
     }
 
     fn on_shown_hosts(&self, draft: Draft, hosts: &Places<HostLabel>) -> Option<Draft> {
@@ -116,23 +117,61 @@ impl Search<'_> {
             return Some(draft);
         }
         let spot = Spot::Key(UrlPart::Subdomain(0));
-        let shown: Vec<&HostLabel> =
-            hosts.iter().filter(|(_, seen)| seen.is_shown()).map(|(host, _)| host).collect();
+        let shown: Vec<HostLabel> =
+            hosts.iter().filter(|(_, seen)| seen.is_shown()).map(|(host, _)| *host).collect();
         if shown.is_empty() {
             return None;
         }
-        if shown.contains(&&None) {
+        if shown.contains(&None) {
             // Hosts that nobody has visited are left out by the list of hosts of the site.
-            let others =
-                hosts.iter().filter(|(_, seen)| !seen.is_shown()).filter_map(|(host, _)| host.clone());
-            draft.and(spot, Test::Not(others.collect()))
+            let others = hosts.iter().filter(|(_, seen)| !seen.is_shown()).filter_map(|(host, _)| *host);
+            draft.and(spot, Test::Not(self.values(others)))
         } else {
-            draft.and(spot, one_of(shown.into_iter().flatten().cloned().collect()))
+            draft.and(spot, one_of(self.values(shown.into_iter().flatten())))
         }
     }
 
+    /// The rule in sections in which it was shown. Where it may hold in others, it is left out in those that were seen and show
+    /// nothing.
+    fn in_shown_sections(
+        &self,
+        draft: Draft,
+        sections: &Places<u32>,
+        may_hold_elsewhere: bool,
+    ) -> Option<Draft> {
+        let spot = Spot::Key(UrlPart::PathSegment(0));
+        let is_asked = matches!(draft.when.get(&spot), Some(Test::Is(_) | Test::OneOf(_) | Test::Absent));
+        if is_asked || sections.is_empty() {
+            return Some(draft);
+        }
+        let named = |is_named: &dyn Fn(&Seen) -> bool| -> Vec<u32> {
+            sections.iter().filter(|(_, seen)| is_named(seen)).map(|(section, _)| *section).collect()
+        };
+        let silent = named(&|seen| !seen.is_shown() && seen.changed >= limits::MIN_CHANGED);
+        if may_hold_elsewhere && holds_elsewhere(sections) && silent.len() <= limits::MAX_NAMED {
+            if silent.is_empty() {
+                return Some(draft);
+            }
+            return draft.and(spot, Test::Not(self.values(silent)));
+        }
+        let shown = named(&Seen::is_shown);
+        if shown.is_empty() || shown.len() > limits::MAX_NAMED {
+            return None;
+        }
+        draft.and(spot, one_of(self.values(shown)))
+    }
+
+    /// The values of pairs, sorted.
+    fn values(&self, pairs: impl IntoIterator<Item = u32>) -> Vec<Value> {
+        let mut values: Vec<Value> =
+            pairs.into_iter().map(|pair| self.table.value_of(pair).clone()).collect();
+        values.sort();
+        values
+    }
+
     fn reach(&self, candidate: &Candidate) -> Reach {
-        let moves = self.table.moves(&candidate.draft);
+        let (moves, work) = self.table.moves_and_work(&candidate.draft);
+        self.table.add_work(work);
         let mut reach = Reach::default();
         for &(row, _) in &moves {
             reach.note(self, row, |seen| seen.changed += 1);
@@ -160,9 +199,9 @@ impl Search<'_> {
     }
 
     fn host_label(&self, row: u32) -> HostLabel {
-        let is_label = |pair: &&u32| *self.table.key_of(**pair) == UrlPart::Subdomain(0);
-        let label = self.table.value_of(*self.table.row(row).iter().find(is_label)?);
-        (label.as_text() != Some("www")).then(|| label.clone())
+        let is_label = |pair: &u32| *self.table.key_of(*pair) == UrlPart::Subdomain(0);
+        let label = self.table.row(row).iter().copied().find(is_label)?;
+        (self.table.value_of(label).as_text() != Some("www")).then_some(label)
     }
 }
 
@@ -176,7 +215,7 @@ impl Reach {
                 UrlPart::PathSegment(index) => {
                     depth += 1;
                     if *index == 0 {
-                        count(self.sections.entry(table.value_of(pair).clone()).or_default());
+                        count(self.sections.entry(pair).or_default());
                     }
                 }
                 UrlPart::TrailingSlash => has_slash = true,
@@ -228,25 +267,6 @@ fn with_shown_slash(draft: Draft, slashes: &Places<bool>) -> Option<Draft> {
         [has_slash] => present_or_absent(draft, UrlPart::TrailingSlash, has_slash),
         _ => Some(draft),
     }
-}
-
-/// The rule in sections in which it was shown. Where it may hold in others, it is left out in those that were seen and show
-/// nothing.
-fn in_shown_sections(draft: Draft, sections: &Places<Value>, may_hold_elsewhere: bool) -> Option<Draft> {
-    let spot = Spot::Key(UrlPart::PathSegment(0));
-    let is_asked = matches!(draft.when.get(&spot), Some(Test::Is(_) | Test::OneOf(_) | Test::Absent));
-    if is_asked || sections.is_empty() {
-        return Some(draft);
-    }
-    let named = |is_named: &dyn Fn(&Seen) -> bool| -> Vec<Value> {
-        sections.iter().filter(|(_, seen)| is_named(seen)).map(|(section, _)| section.clone()).collect()
-    };
-    let silent = named(&|seen| !seen.is_shown() && seen.changed >= limits::MIN_CHANGED);
-    if may_hold_elsewhere && holds_elsewhere(sections) && silent.len() <= limits::MAX_NAMED {
-        return if silent.is_empty() { Some(draft) } else { draft.and(spot, Test::Not(silent)) };
-    }
-    let shown = named(&Seen::is_shown);
-    (shown.len() <= limits::MAX_NAMED).then(|| draft.and(spot, one_of(shown)))?
 }
 
 fn one_of(mut values: Vec<Value>) -> Test {

@@ -92,7 +92,7 @@ pub fn on_agreeing_hosts(
     let reaches_no_others = !hosts.is_empty() && hosts.iter().all(|host| is_agreeing(host));
     if !has_subdomains(site.as_bytes())
         || changes_host(&rule.change)
-        || agreeing.len() >= thresholds::hosts::MIN
+        || agreeing.len() >= thresholds::scope::MIN_PLACES
         || reaches_no_others
     {
         return Some(vec![rule]);
