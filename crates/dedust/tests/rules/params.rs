@@ -1,45 +1,10 @@
 /*!
-Rules as they stand in rule files, and what they make of URLs: each kind of change and test by example.
+Values and parameters: left out, replaced, spelled, separated and put in order.
 */
 
-#![expect(clippy::unwrap_used, reason = "a failure is what a test is for")]
+use dedust::Normalizer;
 
-use dedust::{Normalizer, RuleSet};
-
-const DOMAIN: &str = "example.org";
-
-/// A normalizer of these rules for `example.org`, given as JSON.
-fn rules(json: &str) -> Normalizer {
-    let rules: serde_json::Value = serde_json::from_str(json).unwrap();
-    let file = serde_json::json!({"version": 1, "sites": {DOMAIN: {"rules": rules}}});
-    Normalizer::compile(&RuleSet::load(file.to_string().as_bytes()).unwrap())
-}
-
-/// Checks key and canonical URL, both without `http://example.org`.
-#[track_caller]
-fn check(normalizer: &Normalizer, url: &str, key: &str, canonical: &str) {
-    let full = |text: &str| {
-        if text.contains(':') && !text.starts_with('/') {
-            text.to_owned()
-        } else {
-            format!("http://{DOMAIN}{text}")
-        }
-    };
-    assert_eq!(normalizer.key(full(url)).unwrap().to_string(), full(key), "key of {url}");
-    assert_eq!(normalizer.normalize(full(url)).unwrap().to_string(), full(canonical), "canonical of {url}");
-    let (both_key, both_canonical) = normalizer.both(full(url)).unwrap();
-    assert_eq!(
-        (both_key.to_string(), both_canonical.to_string()),
-        (full(key), full(canonical)),
-        "both of {url}"
-    );
-}
-
-/// Checks that neither rules nor order of parameters change a URL.
-#[track_caller]
-fn stays(normalizer: &Normalizer, url: &str) {
-    check(normalizer, url, url, url);
-}
+use super::{DOMAIN, check, rules, stays};
 
 #[test]
 fn parameters_are_dropped_wherever_they_stand() {
@@ -76,17 +41,6 @@ fn parameters_are_split_behind_one_that_was_written() {
 }
 
 #[test]
-fn a_rule_sees_what_was_made_early() {
-    let normalizer = rules(
-        r#"[{"change": [{"map": {"of": "scheme", "values": [{"is": "https", "becomes": "http"}]}}], "fetchable": true},
-            {"when": {"scheme": {"is": "http"}}, "change": ["forget_path"]}]"#,
-    );
-    check(&normalizer, "https://example.org/a", "/*", "http://example.org/a");
-    check(&normalizer, "/a", "/*", "/a");
-    stays(&normalizer, "ftp://example.org/a");
-}
-
-#[test]
 fn texts_in_place_of_parameters_are_dropped_read_and_translated() {
     let dropped = rules(r#"[{"change": [{"drop": "q.="}], "fetchable": true}]"#);
     check(&dropped, "/a.css?1588347", "/a.css", "/a.css");
@@ -116,34 +70,6 @@ fn texts_in_place_of_parameters_are_dropped_read_and_translated() {
 }
 
 #[test]
-fn what_cannot_be_fetched_changes_keys_only() {
-    let normalizer =
-        rules(r#"[{"change": [{"drop": "q.sid"}]}, {"change": [{"drop": "q.ref"}], "fetchable": true}]"#);
-    check(&normalizer, "/?ref=1&sid=2&x=3", "/?x=3", "/?sid=2&x=3");
-    check(&normalizer, "/?sid=2", "/", "/?sid=2");
-    stays(&normalizer, "/?x=3");
-}
-
-#[test]
-fn forgotten_values_are_stars_in_keys() {
-    let normalizer = rules(
-        r#"[{"change": [{"forget": "q.s"}]}, {"change": [{"forget": "path_1"}]},
-                               {"change": [{"forget": "sub_0"}]}]"#,
-    );
-    check(&normalizer, "/a/b/c?s=9", "/a/*/c?s=*", "/a/b/c?s=9");
-    check(&normalizer, "http://m.example.org/a", "http://*.example.org/a", "http://m.example.org/a");
-    stays(&normalizer, "/a?t=9");
-}
-
-#[test]
-fn a_forgotten_path_is_a_star() {
-    let normalizer = rules(r#"[{"when": {"q.do": {"is": "login"}}, "change": ["forget_path"]}]"#);
-    check(&normalizer, "/any/page/?do=login", "/*?do=login", "/any/page/?do=login");
-    stays(&normalizer, "/any/page/?do=show");
-    stays(&normalizer, "/any/page/?do");
-}
-
-#[test]
 fn values_stand_for_others_or_for_none() {
     let normalizer = rules(
         r#"[{"change": [{"map": {"of": "q.page", "values": [{"is": null}, {"is": "1"}, {"is": "one", "becomes": "I"}]}}],
@@ -160,18 +86,6 @@ fn values_stand_for_others_or_for_none() {
     stays(&normalizer, "/?page=2");
     stays(&normalizer, "/?page=");
     stays(&normalizer, "http://forum.example.org/");
-}
-
-#[test]
-fn one_rule_may_leave_out_several_labels() {
-    let normalizer = rules(
-        r#"[{"change": [{"map": {"of": "sub_0", "values": [{"is": "www"}]}},
-                        {"map": {"of": "sub_1", "values": [{"is": "www"}]}}], "fetchable": true}]"#,
-    );
-    check(&normalizer, "http://www.example.org/a", "/a", "/a");
-    let of_blog = "http://blog.example.org/a";
-    check(&normalizer, "http://www.blog.example.org/a", of_blog, of_blog);
-    stays(&normalizer, of_blog);
 }
 
 #[test]
@@ -208,44 +122,6 @@ fn spellings_are_made_one() {
 }
 
 #[test]
-fn paths_are_put_together_from_parts() {
-    let normalizer = rules(
-        r#"[{"when": {"path_0": {"is": "index.php"}, "path_1": "absent", "q.title": {"any": "text"}},
-             "change": [{"path": [{"text": "wiki"}, {"value": {"from": {"of": "q.title"}, "split": ":"}}]}, {"drop": "q.title"}],
-             "fetchable": true},
-            {"when": {"last_0": {"is": "print"}}, "change": [{"path": [{"segments": {"from": 0, "but_last": 1}}]}],
-             "fetchable": true},
-            {"when": {"path_0": {"one_of": ["a", "b"]}, "path_3": {"any": "digits"}},
-             "change": [{"path": [{"first": 1}, {"last": 1}]}], "fetchable": true}]"#,
-    );
-    check(&normalizer, "/index.php?title=Help:Me", "/wiki/Help/Me", "/wiki/Help/Me");
-    check(&normalizer, "/news/7/print", "/news/7", "/news/7");
-    check(&normalizer, "/print/", "/", "/");
-    check(&normalizer, "/b/x/y/7", "/b/7", "/b/7");
-    // Impossible: a step in the path, nothing at all, a character that ends the path.
-    stays(&normalizer, "/index.php?title=..");
-    stays(&normalizer, "/index.php?title=");
-    stays(&normalizer, "/index.php?title=a?b");
-    stays(&normalizer, "/index.php?title");
-    stays(&normalizer, "/index.php/x?title=Me");
-    stays(&normalizer, "/c/x/y/7");
-    stays(&normalizer, "/b/x/y/z");
-}
-
-#[test]
-fn if_one_change_is_impossible_none_is_made() {
-    let normalizer = rules(
-        r#"[{"change": [{"drop": "q.a"}, {"set": {"key": "q.start", "to": [{"of": "q.page", "count": {"times": 20, "plus": -20}}]}},
-                        {"drop": "q.page"}], "fetchable": true}]"#,
-    );
-    check(&normalizer, "/?a=1&page=3", "/?start=40", "/?start=40");
-    check(&normalizer, "/?page=1", "/?start=0", "/?start=0");
-    stays(&normalizer, "/?a=1&page=0");
-    stays(&normalizer, "/?a=1&page=x");
-    stays(&normalizer, "/?a=1");
-}
-
-#[test]
 fn values_are_set_from_parts_and_tables() {
     let normalizer = rules(
         r#"[{"when": {"path_0": {"is": "thread"}, "path_1": {"any": {"framed": {"prefix": "t", "class": "digits", "suffix": ".html"}}}},
@@ -262,29 +138,6 @@ fn values_are_set_from_parts_and_tables() {
     stays(&normalizer, "/x?lang=es");
     stays(&normalizer, "/thread/x17.html");
     stays(&normalizer, "http://a.b.example.org/thread/t.html");
-}
-
-#[test]
-fn repeated_blocks_of_a_path_are_written_once() {
-    let normalizer = rules(r#"[{"change": ["unrepeat"], "fetchable": true}]"#);
-    check(&normalizer, "/a/b/a/b/x", "/a/b/x", "/a/b/x");
-    check(&normalizer, "/a/a/a/", "/a/", "/a/");
-    stays(&normalizer, "/a/b/a/x");
-}
-
-#[test]
-fn slashes_ports_and_path_parameters_are_dropped() {
-    let normalizer = rules(
-        r#"[{"change": [{"drop": "tslash"}], "fetchable": true}, {"change": [{"drop": "port"}], "fetchable": true},
-            {"change": [{"drop": "mp.jsessionid"}], "fetchable": true}, {"change": [{"drop": "hashbang"}], "fetchable": true}]"#,
-    );
-    check(&normalizer, "http://example.org:8080/a/", "/a", "/a");
-    check(&normalizer, "/a;x=1;jsessionid=F00/", "/a;x=1", "/a;x=1");
-    check(&normalizer, "/a;jsessionid=F00?b=1#!c", "/a?b=1", "/a?b=1");
-    // `/a/` would be read as another URL than `/a/` with an empty segment.
-    check(&normalizer, "/a//", "/a/", "/a//");
-    stays(&normalizer, "/");
-    stays(&normalizer, "/tl;dr");
 }
 
 #[test]
@@ -317,29 +170,6 @@ fn semicolons_keep_their_meaning() {
     check(&normalizer, "/?b=1;a=2&c=3", "/?b=1;a=2", "/?b=1;a=2&c=3");
 }
 
-#[test]
-fn users_are_left_out_of_keys_and_kept_in_urls() {
-    let normalizer = rules(r#"[{"change": [{"drop": "q.c"}], "fetchable": true}]"#);
-    check(&normalizer, "http://me:pw@example.org/?c=1&b", "/?b", "http://me:pw@example.org/?c=1&b");
-}
-
-#[test]
-fn rules_that_share_a_bit_are_all_made() {
-    // With a test, none of them is made early, so that each needs a bit.
-    let many: Vec<String> = (0..200)
-        .map(|number| {
-            let change = format!(r#""change": [{{"drop": "q.p{number}"}}]"#);
-            format!(r#"{{"when": {{"q.keep": "absent"}}, {change}, "fetchable": true}}"#)
-        })
-        .collect();
-    let normalizer = rules(&format!("[{}]", many.join(",")));
-    stays(&normalizer, "/?keep=1&p0=3&p199=1");
-    check(&normalizer, "/?p199=1&x=2&p0=3&p1=4&p200=5", "/?p200=5&x=2", "/?x=2&p200=5");
-    let explanation = normalizer.explain("http://example.org/?p199=1&x=2&p0=3&p1=4").unwrap();
-    assert_eq!(explanation.rules, [0, 1, 199]);
-    assert_eq!(normalizer.explain("http://example.org/?z=1&x=2&p200=3").unwrap().rules, [0; 0]);
-}
-
 /// Tables wait for the values that they look up, up to some number of them: few, many, and more than that.
 #[test]
 fn tables_of_any_size_translate_what_they_know() {
@@ -364,67 +194,6 @@ fn tables_of_any_size_translate_what_they_know() {
         stays(&normalizer, &format!("/?p={}", 100_000 + size));
         stays(&normalizer, "/?p");
     }
-}
-
-/// Rules of a host leave `www` out where the rest has the same rules, and not where it has others.
-#[test]
-fn hosts_with_the_same_rules_are_joined() {
-    let www = r#"{"change": [{"map": {"of": "sub_1", "values": [{"is": "www"}]}}], "fetchable": true}"#;
-    let drop = r#"{"change": [{"drop": "q.sid"}], "fetchable": true}"#;
-    let site = format!(r#"{{"hosts": ["blog.example.org"], "rules": [{www}, {drop}]}}"#);
-    let file = format!(r#"{{"version": 1, "sites": {{"example.org": {site}}}}}"#);
-    let normalizer = Normalizer::compile(&RuleSet::load(file.as_bytes()).unwrap());
-    let blog = "http://blog.example.org/a?b=1";
-    check(&normalizer, "http://www.blog.example.org/a?b=1&sid=2", blog, blog);
-    stays(&normalizer, blog);
-    stays(&normalizer, "http://www.shop.example.org/a?b=1&sid=2");
-    // The host that is written has rules of its own.
-    let moved = r#"{"change": [{"map": {"of": "sub_0", "values": [{"is": "old", "becomes": "blog"}]}}], "fetchable": true}"#;
-    let other = r#"{"change": [{"drop": "q.b"}], "fetchable": true}"#;
-    let file = format!(
-        r#"{{"version": 1, "sites": {{"example.org": {{"rules": [{moved}]}}, "blog.example.org": {{"rules": [{other}]}}}}}}"#
-    );
-    let normalizer = Normalizer::compile(&RuleSet::load(file.as_bytes()).unwrap());
-    check(&normalizer, "http://old.example.org/a?b=1", blog, "http://old.example.org/a?b=1");
-    check(&normalizer, blog, "http://blog.example.org/a", "http://blog.example.org/a");
-}
-
-#[test]
-fn other_sites_and_schemes_are_left_alone() {
-    let normalizer = rules(r#"[{"change": [{"drop": "q.c"}], "fetchable": true}]"#);
-    stays(&normalizer, "http://example.com/?c=1");
-    stays(&normalizer, "mailto:me@example.org?c=1");
-    check(&normalizer, "ftp://example.org/?c=1", "ftp://example.org/", "ftp://example.org/");
-}
-
-#[test]
-fn closed_rules_ask_that_there_is_nothing_else() {
-    let closed = rules(
-        r#"[{"when": {"path_0": {"is": "view"}, "q.id": {"any": "digits"}}, "closed": true,
-             "change": [{"forget": "q.id"}]}]"#,
-    );
-    check(&closed, "/view?id=1", "/view?id=*", "/view?id=1");
-    for other in ["/view?id=1&page=2", "/view/?id=1", "/view/a?id=1", "/view;s=1?id=1", "/view?id=1#!a"] {
-        stays(&closed, other);
-    }
-    stays(&closed, "http://www.example.org/view?id=1");
-    let except_params = rules(
-        r#"[{"when": {"path_0": {"is": "view"}}, "closed": "except_params", "change": [{"drop": "q.sid"}], "fetchable": true}]"#,
-    );
-    check(&except_params, "/view?id=1&sid=2", "/view?id=1", "/view?id=1");
-    stays(&except_params, "/view/a?sid=2");
-}
-
-#[test]
-fn nothing_is_done_after_the_last_rule() {
-    let last = rules(
-        r#"[{"when": {"path_0": {"is": "search"}}, "change": [{"drop": "q.sid"}], "last": true, "fetchable": true},
-            {"change": [{"drop": "q.page"}], "fetchable": true}]"#,
-    );
-    check(&last, "/search?page=2&sid=1", "/search?page=2", "/search?page=2");
-    // Also where it has nothing to change.
-    stays(&last, "/search?page=2");
-    check(&last, "/list?page=2&sid=1", "/list?sid=1", "/list?sid=1");
 }
 
 #[test]
@@ -527,42 +296,6 @@ fn semicolons_that_separate_on_all_urls_are_read_so() {
     assert_eq!(explanation.rules, [0]);
 }
 
-/// Labels are not even read where a host has fewer of them than rules speak of.
-#[test]
-fn rules_may_undo_what_others_did() {
-    // Others need a form that is not that of canonical URLs.
-    let normalizer = rules(
-        r#"[{"change": [{"map": {"of": "sub_1", "values": [{"is": "www"}]}}], "fetchable": true},
-            {"when": {"sub_1": "absent", "path_0": {"is": "a"}}, "change": [{"forget": "q.sid"}]},
-            {"when": {"sub_0": {"any": "text"}, "sub_1": "absent", "path_0": {"not": ["b"]}},
-             "change": [{"set": {"key": "sub_1", "to": [{"prefix": "www"}]}}], "fetchable": true}]"#,
-    );
-    let canonical = "http://www.w.example.org/c?sid=1";
-    check(&normalizer, "http://w.example.org/c?sid=1", canonical, canonical);
-    let canonical = "http://www.w.example.org/a?sid=1";
-    check(&normalizer, "http://w.example.org/a?sid=1", "http://www.w.example.org/a?sid=*", canonical);
-    check(&normalizer, canonical, "http://www.w.example.org/a?sid=*", canonical);
-    let without = "http://w.example.org/b";
-    check(&normalizer, "http://www.w.example.org/b", without, without);
-    stays(&normalizer, "http://example.org/c");
-}
-
-#[test]
-fn labels_are_left_out_where_there_are_enough() {
-    let normalizer = rules(
-        r#"[{"when": {"q.x": "absent"}, "change": [{"map": {"of": "sub_1", "values": [{"is": "www"}]}}], "fetchable": true}]"#,
-    );
-    check(&normalizer, "http://www.git.example.org/", "http://git.example.org/", "http://git.example.org/");
-    let long = "http://www.a-label-of-twenty-bytes.example.org/";
-    check(&normalizer, long, &long.replace("www.", ""), &long.replace("www.", ""));
-    for url in ["http://example.org/", "http://www.example.org/", "http://www.git.example.org/?x=1"] {
-        stays(&normalizer, url);
-    }
-    stays(&normalizer, "http://git.www.example.org/");
-    let two = "http://www.www.example.org/";
-    check(&normalizer, two, "http://www.example.org/", "http://www.example.org/");
-}
-
 #[test]
 fn a_part_of_a_value_may_be_missing() {
     let first_page = rules(
@@ -571,17 +304,6 @@ fn a_part_of_a_value_may_be_missing() {
     );
     check(&first_page, "/?topic=115", "/?topic=115.0", "/?topic=115.0");
     stays(&first_page, "/?topic=115.20");
-}
-
-#[test]
-fn several_names_of_a_segment_are_one() {
-    let info = rules(
-        r#"[{"change": [{"map": {"of": "path_1", "values": [{"is": "ci", "becomes": "info"}, {"is": "vinfo", "becomes": "info"}]}}],
-             "fetchable": true}]"#,
-    );
-    check(&info, "/repo/ci/abc", "/repo/info/abc", "/repo/info/abc");
-    check(&info, "/repo/vinfo/abc", "/repo/info/abc", "/repo/info/abc");
-    stays(&info, "/repo/tree/abc");
 }
 
 #[test]
@@ -594,17 +316,4 @@ fn a_value_may_be_any_but_some_or_absent() {
     check(&any, "/?sid=1", "/", "/");
     stays(&any, "/?page=1&sid=1");
     stays(&any, "/?page=x&sid=1");
-}
-
-/// Whoever chooses the value of a parameter must not choose the site of a key.
-#[test]
-fn a_value_that_is_no_label_does_not_become_one() {
-    let by_language = rules(
-        r#"[{"change": [{"set": {"key": "sub_0", "to": [{"of": "q.l"}]}}, {"drop": "q.l"}], "fetchable": true}]"#,
-    );
-    let key = |url: &str| by_language.key(url).unwrap().to_string();
-    assert_eq!(key("http://www.example.org/a?l=de"), "http://de.example.org/a");
-    for value in ["victim.example/", "a/b", "a%2Fb", "a:80", "me@x", "A", "a.b", "", "%C3%BC"] {
-        stays(&by_language, &format!("http://www.example.org/a?l={value}"));
-    }
 }
