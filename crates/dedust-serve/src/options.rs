@@ -127,12 +127,16 @@ impl ServeOptions {
             return Err(ServeError::SyncOfServer { address: location.to_string() });
         }
         match &self.token {
-            // A live crawl on this machine alone needs no token, and its clients may name any.
-            Some(token) if token.len() < MIN_TOKEN && (self.public || self.live.is_none()) => {
+            Some(token) if self.has_short_token() && (self.public || self.live.is_none()) => {
                 Err(ServeError::ShortToken { characters: token.len(), needed: MIN_TOKEN })
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether the token can be guessed. One of a live crawl may be, on this machine alone, where crawlers need none.
+    pub fn has_short_token(&self) -> bool {
+        self.token.as_ref().is_some_and(|token| token.len() < MIN_TOKEN)
     }
 }
 

@@ -155,8 +155,13 @@ fn serve(
     options.limits.connections = args.max_connections as usize;
     options.limits.stop = Duration::from_secs(args.grace.into());
     options.log = log.clone();
-    let is_chosen = options.token.is_some();
+    let (is_chosen, is_short) = (options.token.is_some(), options.has_short_token());
     let server = Server::open(options).map_err(explained)?;
+    if is_short {
+        let message = format!("the token of {TOKEN} can be guessed by whoever is on this machine");
+        let remedy = format!("choose one of 16 characters or more, or leave {TOKEN} unset for a random one");
+        log.tell(&Event::new(Level::Warning, "token", message, Some(remedy.into())));
+    }
     let address = server.address();
     if !address.ip().is_loopback() {
         let message = format!(

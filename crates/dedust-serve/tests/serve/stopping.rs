@@ -54,4 +54,8 @@ fn only_loopback_unless_asked() {
     options.listen = ([127, 0, 0, 1], 0).into();
     options.token = Some("1234".into());
     assert!(matches!(Server::open(options), Err(ServeError::ShortToken { characters: 4, .. })));
+    let folder = tempfile::tempdir().unwrap();
+    let mut live = ServeOptions::live(folder.path().join("state"));
+    (live.public, live.token) = (true, Some("1234".into()));
+    assert!(matches!(Server::open(live), Err(ServeError::ShortToken { .. })), "others can reach the crawl");
 }
