@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use dedust::errors::ParseUrlError;
 use dedust_learn::errors::{InvalidOption, TrainStoredError};
+use dedust_seen::SeenError;
 
 /// Why a live crawl cannot be opened, or cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -43,8 +44,8 @@ pub enum LiveError {
         path: PathBuf,
     },
     /// The system has no random numbers.
-    #[error("cannot get random numbers")]
-    NoRandomNumbers(#[source] io::Error),
+    #[error(transparent)]
+    NoRandomNumbers(#[from] SeenError),
     /// An option makes no sense.
     #[error(transparent)]
     Option(#[from] InvalidOption),

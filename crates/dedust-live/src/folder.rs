@@ -9,12 +9,12 @@ sites/XX/NAME       what happened before, one file for each site
 ```
 */
 
-use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use dedust_seen::KeyHasher;
+use dedust_seen::support::{SECRET_BYTES, decode_secret, encode_secret, random_secret};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::LiveError;
@@ -24,7 +24,6 @@ const EPOCH: &str = "EPOCH";
 const JOURNAL: &str = "journal-";
 const SITES: &str = "sites";
 const FORMAT: &str = "dedust live crawl, format 1\n";
-const SECRET_BYTES: usize = 16;
 /// Characters of a site that are part of the name of its file.
 const NAME_CHARACTERS: usize = 64;
 
@@ -64,7 +63,9 @@ impl Folder {
         let read = (&marker).take(256).read_to_string(&mut text);
         let secret = match (read, &*text) {
             (Ok(_), "") => write_marker(&mut marker, &marker_path)?,
-            (Ok(_), text) => secret_in(text).ok_or(LiveError::Marker { path: marker_path })?,
+            (Ok(_), text) => {
+                decode_secret(FORMAT, text.as_bytes()).ok_or(LiveError::Marker { path: marker_path })?
+            }
             (Err(_), _) => return Err(LiveError::Marker { path: marker_path }),
         };
         let sites = path.join(SITES);
@@ -136,27 +137,11 @@ fn names_in(path: &Path) -> Result<Vec<String>, LiveError> {
 }
 
 fn write_marker(marker: &mut File, path: &Path) -> Result<[u8; SECRET_BYTES], LiveError> {
-    let mut secret = [0; SECRET_BYTES];
-    getrandom::fill(&mut secret).map_err(|error| LiveError::NoRandomNumbers(error.into()))?;
-    let written = marker.write_all(marker_text(secret).as_bytes()).and_then(|()| marker.sync_all());
+    let secret = random_secret()?;
+    let text = encode_secret(FORMAT, secret);
+    let written = marker.write_all(text.as_bytes()).and_then(|()| marker.sync_all());
     written.map_err(LiveError::io("write", path))?;
     Ok(secret)
-}
-
-fn marker_text(secret: [u8; SECRET_BYTES]) -> String {
-    let mut text = format!("{FORMAT}secret ");
-    for byte in secret {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text.push('\n');
-    let check = xxh3_64(text.as_bytes());
-    text + &format!("check {check:016x}\n")
-}
-
-fn secret_in(text: &str) -> Option<[u8; SECRET_BYTES]> {
-    let digits = text.strip_prefix(FORMAT)?.strip_prefix("secret ")?.get(..2 * SECRET_BYTES)?;
-    let secret = u128::from_str_radix(digits, 16).ok()?.to_be_bytes();
-    (marker_text(secret) == text).then_some(secret)
 }
 
 /// Counts this opening.

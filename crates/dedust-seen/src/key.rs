@@ -27,7 +27,7 @@ use crate::error::SeenError;
 /// Bytes of a key in a file.
 pub(crate) const KEY_BYTES: usize = 16;
 /// Bytes of a secret.
-pub(crate) const SECRET_BYTES: usize = 16;
+pub const SECRET_BYTES: usize = 16;
 
 /// The hash of a URL key, as a [`KeyHasher`] makes it.
 ///
@@ -93,7 +93,7 @@ impl fmt::Debug for KeyHasher {
 }
 
 /// A secret from the system's source of random numbers.
-pub(crate) fn random_secret() -> Result<[u8; SECRET_BYTES], SeenError> {
+pub fn random_secret() -> Result<[u8; SECRET_BYTES], SeenError> {
     let mut secret = [0; SECRET_BYTES];
     getrandom::fill(&mut secret).map_err(|error| SeenError::NoRandomNumbers { source: error.into() })?;
     Ok(secret)

@@ -83,6 +83,13 @@ mod set;
 mod stats;
 mod view;
 
+/// For other crates of this workspace, and not stable: how a folder keeps the secret that its keys are hashed with.
+#[doc(hidden)]
+pub mod support {
+    pub use crate::key::{SECRET_BYTES, random_secret};
+    pub use crate::marker::{decode_secret, encode_secret};
+}
+
 pub use check::{Fault, FileReport, SeenReport, check, repair};
 pub use error::{Damage, SeenError};
 pub use key::{KeyHasher, SeenKey};

@@ -96,7 +96,7 @@ pub(crate) fn write(marker: &LockedMarker, folder: &Path) -> Result<KeyHasher, S
     let mut file = &marker.file;
     file.set_len(0)
         .and_then(|()| file.rewind())
-        .and_then(|()| file.write_all(encode(secret).as_bytes()))
+        .and_then(|()| file.write_all(encode_secret(FORMAT, secret).as_bytes()))
         .and_then(|()| file.sync_all())
         .map_err(failed("write", &folder.join(MARKER)))?;
     Ok(KeyHasher::with_secret(secret))
@@ -109,15 +109,23 @@ fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-/// The text of a marker with this secret.
-fn encode(secret: [u8; SECRET_BYTES]) -> String {
-    let mut text = format!("{FORMAT}secret ");
+/// The text of a marker of this format with this secret.
+pub fn encode_secret(format: &str, secret: [u8; SECRET_BYTES]) -> String {
+    let mut text = format!("{format}secret ");
     for byte in secret {
         let _ = write!(text, "{byte:02x}");
     }
     text.push('\n');
     let check = xxh3_64(text.as_bytes());
     text + &format!("check {check:016x}\n")
+}
+
+/// The secret of a marker of this format, if it is as it was written.
+pub fn decode_secret(format: &str, bytes: &[u8]) -> Option<[u8; SECRET_BYTES]> {
+    let line = std::str::from_utf8(bytes).ok()?.strip_prefix(format)?.lines().next()?;
+    let secret = read_secret(line.strip_prefix("secret ")?)?;
+    // Only one text has this secret, so that no byte of it goes unchecked.
+    (encode_secret(format, secret).as_bytes() == bytes).then_some(secret)
 }
 
 /// What the bytes of a marker say.
@@ -128,16 +136,7 @@ fn decode(bytes: &[u8]) -> Marker {
     if !bytes.starts_with(FORMAT.as_bytes()) {
         return Marker::Unknown;
     }
-    match secret_in(bytes) {
-        // Only one text has this secret, so that no byte of it goes unchecked.
-        Some(secret) if encode(secret).as_bytes() == bytes => Marker::Set(KeyHasher::with_secret(secret)),
-        _ => Marker::Damaged,
-    }
-}
-
-fn secret_in(bytes: &[u8]) -> Option<[u8; SECRET_BYTES]> {
-    let line = std::str::from_utf8(bytes).ok()?.strip_prefix(FORMAT)?.lines().next()?;
-    read_secret(line.strip_prefix("secret ")?)
+    decode_secret(FORMAT, bytes).map_or(Marker::Damaged, |secret| Marker::Set(KeyHasher::with_secret(secret)))
 }
 
 /// A secret as markers have it, in hexadecimal digits.
@@ -161,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_marker_is_read_as_it_was_written() {
-        let text = encode(SECRET);
+        let text = encode_secret(FORMAT, SECRET);
         assert!((text.len() as u64) < MAX_BYTES);
         let Marker::Set(hasher) = decode(text.as_bytes()) else { panic!("{text}") };
         assert_eq!(hasher.hash(b"key"), KeyHasher::with_secret(SECRET).hash(b"key"));
@@ -184,7 +183,7 @@ mod tests {
 
     #[test]
     fn any_changed_byte_and_any_other_length_is_noticed() {
-        let whole = encode(SECRET).into_bytes();
+        let whole = encode_secret(FORMAT, SECRET).into_bytes();
         for at in 0..whole.len() {
             let mut bytes = whole.clone();
             bytes[at] ^= 1;
