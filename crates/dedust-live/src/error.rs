@@ -30,7 +30,7 @@ pub enum LiveError {
         folder: PathBuf,
     },
     /// The folder holds other files.
-    #[error("{} is not the state of a live crawl: there is {found}", folder.display())]
+    #[error("{} is not the state of a live crawl: it has a file {found:?}", folder.display())]
     Foreign {
         /// The folder.
         folder: PathBuf,
@@ -58,6 +58,16 @@ pub enum LiveError {
 }
 
 impl LiveError {
+    /// What helps, if that can be said.
+    pub fn remedy(&self) -> Option<&'static str> {
+        match self {
+            Self::InUse { .. } => Some("end the other process, or choose another folder"),
+            Self::Foreign { .. } => Some("choose a folder that is empty, or not there yet"),
+            Self::Marker { .. } => Some("choose another folder; the crawl starts anew there"),
+            _ => None,
+        }
+    }
+
     /// Says what was tried.
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();

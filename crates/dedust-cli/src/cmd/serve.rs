@@ -202,6 +202,7 @@ fn explained(error: ServeError) -> anyhow::Error {
         ServeError::ShortToken { .. } => {
             format!("choose a longer one, or leave {TOKEN} unset for a random one")
         }
+        ServeError::Live(error) if error.remedy().is_some() => error.remedy().unwrap_or_default().into(),
         // These have remedies of their own.
         _ => {
             return match error {
